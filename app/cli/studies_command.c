@@ -160,6 +160,7 @@ static void export_json(const struct kerf_study_record *record, struct kerf_text
         kerf_json_integer(&json, "n", i + 1);
         kerf_tune_setting_json(&json, "setting", record->space, record->entries[i].result.observation.setting);
         kerf_study_entry_members(&json, &record->entries[i]);
+        if (record->seconds) kerf_json_number(&json, "second", record->seconds[i]);
         kerf_json_close(&json, '}');
     }
     kerf_json_close(&json, ']');
@@ -176,7 +177,7 @@ static void export_csv(const struct kerf_study_record *record, struct kerf_text 
         csv_param(out, space->params[p].name, titles);
         kerf_text_add(out, ",");
     }
-    kerf_text_printf(out, "%s\n", titles + 2);
+    kerf_text_printf(out, "%s%s\n", titles + 2, record->seconds ? ",second" : "");
     for (int32_t i = 0; i < record->num_entries; i++) {
         const struct kerf_trial_result *result = &record->entries[i].result;
         const struct kerf_tune_observation *seen = &result->observation;
@@ -199,6 +200,7 @@ static void export_csv(const struct kerf_study_record *record, struct kerf_text 
         csv_number(out, result->machine.pressure);
         csv_number(out, result->machine.frequency);
         csv_number(out, result->machine.between);
+        if (record->seconds) csv_number(out, record->seconds[i]);
         kerf_text_add(out, "\n");
     }
 }

@@ -16,6 +16,7 @@
 
 struct tune_options {
     struct string_list params, wheres, subject_to, words, outputs, key_env;
+    const char *pareto;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
     const char *memory_cap, *study, *format, *slice;
@@ -59,6 +60,14 @@ static const struct option tune_option_table[] = {
      .help = "A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that "
              "the program prints or a worker answers, such as 'p99_ms <= 50', with llama 'p95_s <= 2' or "
              "'ttft_s <= 0.5'. A run that breaks it failed. May be given several times."},
+    {.name = "pareto",
+     .type = OPTION_STRING,
+     AT(pareto),
+     .value = "NAME",
+     .help =
+         "A second objective, named as in a limit: memory, cpu, p99_ms (less is better), or 'more tokens_per_s'. kerf "
+         "then looks for the Pareto front of both: for each of all settings one of it is at most --within worse in "
+         "either. Up to 200 settings; runs are not stopped early, and earlier studies do not count."},
     {.name = "default",
      .letter = 'd',
      .type = OPTION_STRING,
@@ -392,11 +401,25 @@ static int32_t read_shares(const struct tune_options *values, struct kerf_study_
     return code;
 }
 
-/* The objective with its limits, as kerf_study_request has it. */
-static int32_t read_limits(const struct string_list *limits, const char *objective, struct kerf_text *ret_objective,
-                           struct kerf_error *err) {
+/* " and less memory", for "memory", "less memory" or "more tokens_per_s". */
+static int32_t read_pareto(const char *text, struct kerf_text *ret_objective, struct kerf_error *err) {
+    int is_more = strncmp(text, "more ", 5) == 0, has_word = is_more || strncmp(text, "less ", 5) == 0;
+    const char *name = has_word ? text + 5 : text;
+    if (*name == 0 || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")] ||
+        strlen(name) >= KERF_STUDY_NAME_SIZE)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--pareto '%.64s' must be a name, such as memory, p99_ms, or 'more tokens_per_s'", text);
+    kerf_text_printf(ret_objective, " and %s %s", is_more ? "more" : "less", name);
+    return KERF_OK;
+}
+
+/* The objective with the second one and its limits, as kerf_study_request has it. */
+static int32_t read_objective(const char *pareto, const struct string_list *limits, const char *objective,
+                              struct kerf_text *ret_objective, struct kerf_error *err) {
     struct output_limit limit;
     kerf_text_printf(ret_objective, "%s", objective);
+    int32_t code = pareto ? read_pareto(pareto, ret_objective, err) : KERF_OK;
+    if (code != KERF_OK) return code;
     for (int32_t i = 0; i < limits->count; i++) {
         struct kerf_error why;
         if (output_limit_read(limits->items[i], &limit, &why) != KERF_OK)
@@ -448,6 +471,9 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
     request->show_output = values->show_output;
     if (values->minimize && values->maximize)
         return kerf_error_set(err, KERF_EINVALID, "give --minimize or --maximize, not both");
+    if (values->pareto && values->prefer)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "give --pareto or --prefer, not both: of a Pareto front every setting is an answer");
     int32_t code = read_shares(values, request, err);
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
@@ -543,6 +569,9 @@ static const char *const examples[] = {
     "--prefer smaller:ubatch,batch -- ./bench -b {batch} -ub {ubatch}",
     "Threads and a compiler's flag, ten minutes at most",
     "kerf tune --param threads=1..16 --param 'lto?=-flto' --budget 10m -- make -j{threads} CFLAGS={lto}",
+    "The Pareto front of speed and latency",
+    "kerf tune --param batch=1..64:x2 --objective json:tokens_per_s --maximize --pareto p99_ms -- ./serve --batch "
+    "{batch}",
     "Tokens per second that a program prints",
     "kerf tune --param batch=1..64:x2 --objective 'regex:([0-9.]+) tokens/s' --maximize -- ./serve --batch {batch}",
     "Batch and ubatch of a model",
@@ -635,7 +664,7 @@ static int32_t read_llama(const struct tune_options *values, const struct llama_
                                             .also = values->also,
                                             .conform_to_imatrix = values->conform_to_imatrix,
                                             .outputs = values->logits};
-    if (request->prefer == NULL) request->prefer = objective->prefers;
+    if (request->prefer == NULL && values->pareto == NULL) request->prefer = objective->prefers;
     return llama_preset_make(&question, preset, request, err);
 }
 
@@ -669,8 +698,9 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
         sources->request.objective = objective->measured;
         sources->request.maximize = strcmp(objective->measured, "json:tokens_per_s") == 0;
     }
-    if (code == KERF_OK && values->subject_to.count > 0) {
-        code = read_limits(&values->subject_to, sources->request.objective, &sources->objective, err);
+    if (code == KERF_OK && (values->pareto || values->subject_to.count > 0)) {
+        code =
+            read_objective(values->pareto, &values->subject_to, sources->request.objective, &sources->objective, err);
         sources->request.objective = sources->objective.data;
     }
     if (code != KERF_OK || objective == NULL) return code;

@@ -381,6 +381,8 @@ static const char *title(const struct tune_report *report, struct sketch *sketch
     struct kerf_text text = {0};
     if (report->answer.best < 0)
         kerf_text_add(&text, "Nothing was measured");
+    else if (report->has_front)
+        kerf_text_printf(&text, "%d settings that no other beats in both", (int)report->front.num);
     else
         kerf_tune_setting_write(report->state->space, report->answer.recommended, &text);
     return sketch_text(sketch, &text);
@@ -412,7 +414,9 @@ int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *repo
     struct kerf_text heading = {0}, slice = {0};
     const char *with = words_slice(&slice, report) ? " " : "";
     int32_t num_panels = 1;
-    if (tune_surface(report, &sketch, &panels[0]))
+    if (report->has_front)
+        num_panels = tune_front_scatter(report, &sketch, &panels[0]);
+    else if (tune_surface(report, &sketch, &panels[0]))
         panels[0].title =
             sketch_printf(&sketch, "All settings%s%s, as multiples of the best", with, slice.data ? slice.data : "");
     else if (curve(report, &sketch, &panels[0]) || tune_whiskers(report, &sketch, &panels[0]))
@@ -425,13 +429,15 @@ int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(&heading, "The best, and how likely each is within ");
     words_share(&heading, report->state->request->within);
     kerf_text_add(&heading, " of the best of all");
-    panels[num_panels++] = (struct kerf_panel){.kind = KERF_PANEL_WHISKERS,
-                                               .title = sketch_text(&sketch, &heading),
-                                               .unit = unit_of(report),
-                                               .rows = bars,
-                                               .num_rows = fill_bars(report, &sketch, bars),
-                                               .parts = &part,
-                                               .num_parts = 1};
+    const char *bars_title = sketch_text(&sketch, &heading);
+    if (!report->has_front)
+        panels[num_panels++] = (struct kerf_panel){.kind = KERF_PANEL_WHISKERS,
+                                                   .title = bars_title,
+                                                   .unit = unit_of(report),
+                                                   .rows = bars,
+                                                   .num_rows = fill_bars(report, &sketch, bars),
+                                                   .parts = &part,
+                                                   .num_parts = 1};
     const struct kerf_figure figure = {title(report, &sketch), subtitle(report, &sketch), panels, num_panels,
                                        footer(report, &sketch)};
     int32_t code = sketch.failed ? error_no_memory(err, "the picture") : kerf_figure_draw(&figure, format, out, err);

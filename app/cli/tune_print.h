@@ -16,6 +16,10 @@ struct tune_report {
     const struct llama_preset *llama;       /* NULL: of another program */
     struct kerf_tune_importance importance; /* without effects until tune_report_weigh */
     const int32_t *slice; /* [num_params] values that the surface is drawn at, -1: any; NULL: the recommendation's */
+    /* of two objectives: the second one's name, and the front of both */
+    int32_t has_front, maximizes_second;
+    char second[KERF_STUDY_NAME_SIZE];
+    struct kerf_tune_front front;
 };
 
 int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
@@ -57,6 +61,27 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report);
 
 /* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);
+
+/* ---- Two objectives (tune_pareto.c) ------------------------------------------------------------------------------- */
+
+/* A value of the second objective with its unit. */
+void words_second(struct kerf_text *out, const struct tune_report *report, double value);
+
+/* What the first one is called: "wall", "tokens_per_s". */
+void words_first(struct kerf_text *out, const struct tune_report *report);
+
+int tune_is_on_front(const struct tune_report *report, int32_t setting);
+
+/* The front, then the other settings that were tried, `most` rows in all or as many as the front has. Returns how many were not
+ * tried; *ret_cut: how many of the others are not shown. */
+int32_t front_rows(struct kerf_text *cells, const struct tune_report *report, int32_t most, int32_t *ret_cut);
+
+void json_front(struct kerf_json *json, const struct tune_report *report); /* "pareto" */
+
+/* All measured settings over both objectives; 0: there is none. */
+int tune_front_scatter(const struct tune_report *report, struct sketch *sketch, struct kerf_panel *ret_panel);
+
+/* ---- llama.cpp --------------------------------------------------------------------------------------------------- */
 
 /* Of a study of llama.cpp: the options of its programs, and memory. */
 void words_llama(struct kerf_text *out, const struct tune_report *report);

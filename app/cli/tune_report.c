@@ -28,8 +28,12 @@ int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret
     int32_t code = look_ahead(state, &most, err);
     if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, err);
     if (code == KERF_OK) code = kerf_tune_study_modes(state->study, &modes, err);
-    if (code == KERF_OK)
-        *ret_report = (struct tune_report){.state = state, .answer = answer, .modes = modes, .most_to_go_on = most};
+    if (code != KERF_OK) return code;
+    struct tune_report report = {.state = state, .answer = answer, .modes = modes, .most_to_go_on = most};
+    report.has_front = kerf_study_request_second(state->request, report.second, &report.maximizes_second);
+    report.front.size = sizeof report.front;
+    if (report.has_front) code = kerf_tune_study_front(state->study, &report.front, err);
+    if (code == KERF_OK) *ret_report = report;
     return code;
 }
 
@@ -89,8 +93,15 @@ static double stated_probability(const struct tune_report *report) {
 
 int tune_is_answered(const struct tune_report *report) {
     if (report->answer.best < 0) return 0;
+    if (report->has_front) return report->front.probability >= 0.5;
     double probability = stated_probability(report);
     return isnan(probability) || probability >= 0.5;
+}
+
+int tune_is_on_front(const struct tune_report *report, int32_t setting) {
+    for (int32_t m = 0; m < report->front.num; m++)
+        if (report->front.settings[m] == setting) return 1;
+    return 0;
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------------------------- */
@@ -105,6 +116,27 @@ void words_objective(struct kerf_text *out, const struct kerf_study_request *req
         quantity_bytes(out, value);
     else
         kerf_text_printf(out, "%.4g", value);
+}
+
+void words_second(struct kerf_text *out, const struct tune_report *report, double value) {
+    const char *unit = kerf_study_second_unit(report->second);
+    if (isnan(value))
+        kerf_text_add(out, "-");
+    else if (unit[0] == 's')
+        quantity_seconds(out, value);
+    else if (unit[0] == 'B')
+        quantity_bytes(out, value);
+    else
+        kerf_text_printf(out, "%.4g", value);
+}
+
+/* What the first objective is called: "wall", "tokens_per_s". */
+void words_first(struct kerf_text *out, const struct tune_report *report) {
+    const char *objective = report->state->request->objective, *name = objective;
+    size_t length = strcspn(objective, " ");
+    if (strncmp(objective, "json:", 5) == 0) name += 5, length -= 5;
+    if (strncmp(objective, "regex:", 6) == 0) name = "objective", length = strlen(name);
+    kerf_text_write(out, name, length);
 }
 
 /* Rounded where a double begins to differ from what was written. */
@@ -369,6 +401,8 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     } else if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");
         kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
+        if (report->has_front && isfinite(report->front.noise))
+            kerf_text_printf(out, ", in %s by %.2g %%", report->second, 100 * report->front.noise);
         if (fabs(answer->drift - 1) > 0.01)
             kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is corrected", 100 * (answer->drift - 1));
         kerf_text_add(out, ".");
@@ -408,8 +442,73 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
     kerf_text_add(out, "\n");
 }
 
+/* ---- Two objectives -------------------------------------------------------------------------------------------- */
+
+/* The member that is as good as the setting in both; -1: none is, or it is a member itself. */
+static int32_t beaten_by(const struct tune_report *report, int32_t setting) {
+    double sign = report->state->request->maximize ? -1 : 1, other = report->maximizes_second ? -1 : 1;
+    const struct kerf_tune_estimate *first = report->answer.settings;
+    for (int32_t m = 0; m < report->front.num; m++) {
+        int32_t member = report->front.settings[m];
+        if (member != setting && sign * first[member].mean <= sign * first[setting].mean &&
+            other * report->front.second[member].mean <= other * report->front.second[setting].mean)
+            return member;
+    }
+    return -1;
+}
+
+/* "1.2 s and 3.1 GB" */
+static void words_both(struct kerf_text *out, const struct tune_report *report, int32_t setting) {
+    words_objective(out, report->state->request, report->answer.settings[setting].mean);
+    kerf_text_add(out, " and ");
+    words_second(out, report, report->front.second[setting].mean);
+}
+
+static void words_front_default(struct kerf_text *out, const struct tune_report *report) {
+    int32_t first = report->state->space->default_setting;
+    if (first < 0) return;
+    kerf_text_add(out, "The default, ");
+    kerf_tune_setting_write(report->state->space, first, out);
+    if (report->answer.settings[first].status != KERF_TUNE_MEASURED) {
+        const char *reason = report->answer.settings[first].reason;
+        kerf_text_printf(out, ", was not measured%s%s.\n", reason[0] ? ": " : "", reason);
+        return;
+    }
+    int32_t better = beaten_by(report, first);
+    kerf_text_add(out, ", has ");
+    words_both(out, report, first);
+    if (tune_is_on_front(report, first)) {
+        kerf_text_add(out, " and is one of them.\n");
+    } else if (better >= 0) {
+        kerf_text_add(out, "; ");
+        kerf_tune_setting_write(report->state->space, better, out);
+        kerf_text_add(out, " is better, with ");
+        words_both(out, report, better);
+        kerf_text_add(out, ".\n");
+    } else {
+        kerf_text_add(out, ", and differs too little from one of them.\n");
+    }
+}
+
+static void words_front(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_front *front = &report->front;
+    kerf_text_add(out,
+                  tune_is_answered(report) ? "The Pareto front of " : "No answer yet. The Pareto front so far of ");
+    words_first(out, report);
+    kerf_text_printf(out, " and %s has %d of the %d settings: for each of all settings one of these is at most ",
+                     report->second, (int)front->num, (int)report->state->space->num_settings);
+    words_share(out, report->state->request->within);
+    kerf_text_add(out, " worse in either, with a probability of ");
+    words_chance(out, front->probability);
+    kerf_text_add(out, ".\n");
+    words_front_default(out, report);
+}
+
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
-    if (report->answer.best >= 0) {
+    if (report->has_front && report->answer.best >= 0) {
+        words_front(out, report);
+        words_doubts(out, report);
+    } else if (report->answer.best >= 0) {
         words_best(out, report, bold);
         words_default(out, report);
         words_equivalent(out, report);

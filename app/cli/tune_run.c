@@ -60,10 +60,29 @@ static void add_line(struct kerf_text *out, const struct kerf_text *line, int32_
     kerf_text_add(out, "\n");
 }
 
+/* Of two objectives the front, without intervals. */
+static void add_front_rows(struct kerf_text *cells, const struct tune_report *report) {
+    kerf_text_printf(cells, "front\tfirst\t%s\truns\n", report->second);
+    for (int32_t m = 0; m < report->front.num && m < SHOWN; m++) {
+        int32_t setting = report->front.settings[m];
+        kerf_tune_setting_write(report->state->space, setting, cells);
+        kerf_text_add(cells, "\t");
+        words_objective(cells, report->state->request, report->answer.settings[setting].mean);
+        kerf_text_add(cells, "\t");
+        words_second(cells, report, report->front.second[setting].mean);
+        kerf_text_printf(cells, "\t%d\n", report->answer.settings[setting].observations);
+    }
+}
+
 /* One row a setting that may be the best. is_short: for a terminal that has no room for the whole. */
 static void add_rows(struct kerf_text *cells, const struct tune_report *report, int is_short) {
     const struct kerf_study_request *request = report->state->request;
     int32_t *order = tune_order(report), rows = 0;
+    if (report->has_front) {
+        free(order);
+        add_front_rows(cells, report);
+        return;
+    }
     if (is_short)
         add_values(cells, report->state->space, -1);
     else

@@ -159,6 +159,7 @@ static void words_importance(struct kerf_text *out, const struct tune_report *re
 static void put_importance(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}};
     struct kerf_text cells = {0};
+    if (report->has_front) return;
     if (effect_rows(&cells, report)) {
         kerf_text_add(out, "\n");
         if (style)
@@ -172,13 +173,14 @@ static void put_importance(struct kerf_text *out, const struct tune_report *repo
     kerf_text_free(&cells);
 }
 
-enum { ROWS_SHOWN = 30 }; /* on a terminal */
+enum { ROWS_SHOWN = 30, BEHIND_PARAMS = 7 }; /* rows on a terminal; columns */
 
 /* ---- The report ---------------------------------------------------------------------------------------------- */
 
 static void put_surface(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
     struct sketch sketch = {.failed = 0};
     struct kerf_panel panel;
+    if (report->has_front) return; /* a surface is of one objective */
     if (tune_surface(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_matrix_terminal(out, &panel, style->columns, style->colour);
@@ -212,27 +214,32 @@ static void words_hidden(struct kerf_text *out, int32_t hidden, int32_t settings
         kerf_text_printf(out, "%d other setting%s not measured.\n", hidden, hidden == 1 ? " was" : "s were");
 }
 
+static void set_columns(const struct tune_report *report, struct table_column columns[TABLE_COLUMNS_MAX]) {
+    static const struct table_column of_one[] = {{1, 6}, {1, 0}, {0, 3}, {1, 4}, {1, 2}, {1, 5}, {0, TABLE_CUT}};
+    static const struct table_column of_both[] = {{1, 0}, {0, 3}, {1, 0}, {0, 4}, {1, 5}, {1, 2}, {0, TABLE_CUT}};
+    const struct kerf_tune_param *params = report->state->space->params;
+    int32_t num_params = report->state->space->num_params;
+    for (int32_t p = 0; p < num_params; p++)
+        columns[p].right = params[p].kind == KERF_TUNE_INTEGER || params[p].numbers;
+    for (int32_t k = 0; k < BEHIND_PARAMS; k++) columns[num_params + k] = report->has_front ? of_both[k] : of_one[k];
+}
+
+/* Returns how many settings are not shown, as they were not tried. */
+static int32_t all_rows(struct kerf_text *cells, const struct tune_report *report, int32_t most, int32_t *ret_cut) {
+    return report->has_front ? front_rows(cells, report, most, ret_cut) : rows(cells, report, most, ret_cut);
+}
+
 void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
     struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
-    int32_t num_params = report->state->space->num_params, k = num_params;
     words_study(out, report, style->colour);
-    if (report->llama) words_llama(out, report);
+    if (report->llama && !report->has_front) words_llama(out, report);
     put_surface(out, report, style);
     put_importance(out, report, style);
-    if (num_params > TABLE_COLUMNS_MAX - 7) return; /* no table is that wide */
-    for (int32_t p = 0; p < num_params; p++)
-        columns[p].right =
-            report->state->space->params[p].kind == KERF_TUNE_INTEGER || report->state->space->params[p].numbers;
-    columns[k++] = (struct table_column){1, 6};         /* measured */
-    columns[k++] = (struct table_column){1, 0};         /* estimate */
-    columns[k++] = (struct table_column){0, 3};         /* interval */
-    columns[k++] = (struct table_column){1, 4};         /* runs */
-    columns[k++] = (struct table_column){1, 2};         /* within */
-    columns[k++] = (struct table_column){1, 5};         /* within the margin */
-    columns[k++] = (struct table_column){0, TABLE_CUT}; /* what there is to say */
+    if (report->state->space->num_params > TABLE_COLUMNS_MAX - BEHIND_PARAMS) return; /* no table is that wide */
+    set_columns(report, columns);
     int32_t cut, settings = report->state->space->num_settings;
-    int32_t hidden = rows(&cells, report, style->is_terminal ? ROWS_SHOWN : INT32_MAX, &cut);
+    int32_t hidden = all_rows(&cells, report, style->is_terminal ? ROWS_SHOWN : INT32_MAX, &cut);
     kerf_text_add(out, "\n");
     if (hidden < settings)
         terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
@@ -248,7 +255,7 @@ void print_tune_markdown(struct kerf_text *out, const struct tune_report *report
     words_study(&words, report, 0);
     for (const char *c = words.data ? words.data : ""; *c; c++)
         kerf_text_write(out, *c == '\n' ? "\n\n" : c, *c == '\n' ? 2 : 1);
-    if (rows(&cells, report, INT32_MAX, &cut) < report->state->space->num_settings) markdown_table(out, &cells);
+    if (all_rows(&cells, report, INT32_MAX, &cut) < report->state->space->num_settings) markdown_table(out, &cells);
     put_importance(out, report, NULL);
     if (words.failed || cells.failed) out->failed = 1;
     kerf_text_free(&words);
@@ -342,6 +349,10 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
         kerf_json_number(json, "mean", estimate->mean);
         kerf_json_number(json, "observed_mean", estimate->observed_mean);
         put_interval(json, "interval", estimate->interval);
+        if (report->has_front) {
+            kerf_json_number(json, "second", report->front.second[i].mean);
+            put_interval(json, "second_interval", report->front.second[i].interval);
+        }
         kerf_json_number(json, "bound", estimate->bound);
         kerf_json_number(json, "probability_within", estimate->probability_within);
         kerf_json_number(json, "probability_within_margin", estimate->probability_within_margin);
@@ -400,6 +411,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     put_best(&json, report);
     put_default(&json, report);
     put_equivalent(&json, report);
+    json_front(&json, report);
     kerf_tune_importance_write(&report->importance, state->space, &json);
     put_settings(&json, report);
     if (report->llama) json_llama(&json, report);
@@ -409,6 +421,15 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
 
 /* ---- CSV ---------------------------------------------------------------------------------------------------- */
 
+static void csv_front(struct kerf_text *out, const struct tune_report *report, int32_t setting) {
+    const struct kerf_tune_estimate *second = &report->front.second[setting];
+    int is_known = tune_is_interval(second->interval);
+    csv_number(out, second->mean);
+    csv_number(out, is_known ? second->interval[0] : NAN);
+    csv_number(out, is_known ? second->interval[1] : NAN);
+    kerf_text_printf(out, ",%d", tune_is_on_front(report, setting));
+}
+
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
     static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
@@ -417,7 +438,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         csv_param(out, space->params[p].name, titles);
         kerf_text_add(out, ",");
     }
-    kerf_text_printf(out, "%s\n", titles);
+    kerf_text_printf(out, "%s%s\n", titles, report->has_front ? ",second,second_low,second_high,front" : "");
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         for (int32_t p = 0; p < space->num_params; p++) {
@@ -436,6 +457,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         csv_number(out, estimate->observed_mean);
         kerf_text_add(out, ",");
         csv_text(out, kerf_study_reason(report->state, report->answer.settings, i));
+        if (report->has_front) csv_front(out, report, i);
         kerf_text_add(out, "\n");
     }
 }

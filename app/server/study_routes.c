@@ -84,8 +84,45 @@ static void put_setting(struct kerf_json *json, const char *key, const struct ke
         kerf_tune_setting_json(json, key, space, setting);
 }
 
+/* What a study knows of its answer, and of the front of two objectives; front->second NULL: there is one. */
+struct study_answer {
+    struct kerf_tune_answer answer;
+    struct kerf_tune_importance importance;
+    struct kerf_tune_front front;
+    struct kerf_tune_modes modes;
+};
+
+/* "pareto": null, or the second objective and which settings no other beats in both. */
+static void put_front(struct kerf_json *json, const struct kerf_study_state *state, const struct study_answer *known) {
+    const struct kerf_tune_front *front = &known->front;
+    char name[KERF_STUDY_NAME_SIZE];
+    int32_t maximize;
+    if (!kerf_study_request_second(state->request, name, &maximize)) {
+        kerf_json_null(json, "pareto");
+        return;
+    }
+    kerf_json_open(json, "pareto", '{');
+    kerf_json_string(json, "objective", name);
+    kerf_json_string(json, "unit", kerf_study_second_unit(name));
+    kerf_json_boolean(json, "maximize", maximize);
+    kerf_json_number(json, "probability", front->probability);
+    kerf_json_open(json, "front", '[');
+    for (int32_t m = 0; m < front->num; m++) {
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", state->space, front->settings[m]);
+        kerf_json_number(json, "mean", known->answer.settings[front->settings[m]].mean);
+        kerf_json_number(json, "second", front->second[front->settings[m]].mean);
+        kerf_json_number(json, "unbeaten", front->unbeaten[m]);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+    kerf_json_close(json, '}');
+}
+
 static void put_estimates(struct kerf_json *json, const struct kerf_study_state *state,
-                          const struct kerf_tune_answer *answer) {
+                          const struct study_answer *known) {
+    const struct kerf_tune_answer *answer = &known->answer;
+    const struct kerf_tune_estimate *second = known->front.second;
     int32_t left = SETTINGS_MAX;
     kerf_json_open(json, "settings", '[');
     for (int32_t i = 0; i < state->space->num_settings; i++) {
@@ -98,6 +135,11 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
         kerf_json_number(json, "mean", estimate->mean);
         kerf_json_number(json, "low", estimate->interval[0]);
         kerf_json_number(json, "high", estimate->interval[1]);
+        if (second) {
+            kerf_json_number(json, "second", second[i].mean);
+            kerf_json_number(json, "second_low", second[i].interval[0]);
+            kerf_json_number(json, "second_high", second[i].interval[1]);
+        }
         kerf_json_number(json, "bound", estimate->bound);
         kerf_json_number(json, "probability_within", estimate->probability_within);
         kerf_json_string(json, "reason", kerf_study_reason(state, answer->settings, i));
@@ -109,8 +151,8 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
     kerf_json_close(json, ']');
 }
 
-static void put_state(struct kerf_json *json, const struct kerf_study_state *state,
-                      const struct kerf_tune_answer *answer, const struct kerf_tune_importance *importance) {
+static void put_state(struct kerf_json *json, const struct kerf_study_state *state, const struct study_answer *known) {
+    const struct kerf_tune_answer *answer = &known->answer;
     put_params(json, state->space);
     put_setting(json, "best", state->space, answer->best);
     put_setting(json, "recommended", state->space, answer->recommended);
@@ -118,14 +160,24 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
     kerf_json_integer(json, "open", answer->open);
     kerf_json_number(json, "noise", answer->noise);
     kerf_json_number(json, "default_gain", answer->default_gain);
-    kerf_tune_importance_write(importance, state->space, json);
-    put_estimates(json, state, answer);
+    kerf_tune_importance_write(&known->importance, state->space, json);
+    put_front(json, state, known);
+    if (known->modes.share > 0) {
+        kerf_json_open(json, "modes", '{');
+        kerf_json_number(json, "share", known->modes.share);
+        kerf_json_number(json, "slower", known->modes.slower);
+        kerf_json_close(json, '}');
+    } else {
+        kerf_json_null(json, "modes");
+    }
+    put_estimates(json, state, known);
     kerf_json_open(json, "entries", '[');
     for (int32_t i = 0; i < state->num_entries; i++) {
         kerf_json_open(json, NULL, '{');
         kerf_json_integer(json, "n", i + 1);
         kerf_tune_setting_json(json, "setting", state->space, state->entries[i].result.observation.setting);
         kerf_study_entry_members(json, &state->entries[i]);
+        if (state->seconds) kerf_json_number(json, "second", state->seconds[i]);
         kerf_json_close(json, '}');
     }
     kerf_json_close(json, ']');
@@ -135,8 +187,9 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
 static void answer_study(struct exchange *exchange) {
     struct kerf_study_record *record = NULL;
     struct kerf_study_state *state = NULL;
-    struct kerf_tune_answer answer;
-    struct kerf_tune_importance importance = {.size = sizeof importance};
+    struct study_answer known = {.importance = {.size = sizeof known.importance},
+                                 .front = {.size = sizeof known.front},
+                                 .modes = {.size = sizeof known.modes}};
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_json json;
     const char *name = exchange->parameters[0];
@@ -145,15 +198,17 @@ static void answer_study(struct exchange *exchange) {
                   !(length > 6 && strcmp(name + length - 6, ".jsonl") == 0);
     int32_t code = is_name ? kerf_study_record_read(name, &record, &err) : KERF_EUNKNOWN;
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, &err);
-    if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, &err);
-    if (code == KERF_OK) code = kerf_tune_study_importance(state->study, &importance, &err);
+    if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &known.answer, &err);
+    if (code == KERF_OK) code = kerf_tune_study_importance(state->study, &known.importance, &err);
+    if (code == KERF_OK) code = kerf_tune_study_modes(state->study, &known.modes, &err);
+    if (code == KERF_OK && state->seconds) code = kerf_tune_study_front(state->study, &known.front, &err);
     if (code == KERF_OK) {
         kerf_text_clear(&exchange->answer);
         kerf_json_begin(&json, &exchange->answer);
         kerf_json_open(&json, NULL, '{');
         kerf_json_string(&json, "kerf", kerf_version());
         put_record(&json, record);
-        put_state(&json, state, &answer, &importance);
+        put_state(&json, state, &known);
         kerf_json_close(&json, '}');
         exchange_answer(exchange, 200);
     } else {
@@ -190,6 +245,8 @@ static const struct schema_field whole[] = {{"study", "string", SCHEMA_REQUIRED,
                                             {"default_gain", "number", SCHEMA_NULLABLE, NULL},
                                             {"importance", "[any]", SCHEMA_REQUIRED, NULL},
                                             {"importance_of", "any", SCHEMA_REQUIRED, NULL},
+                                            {"pareto", "any", SCHEMA_NULLABLE, NULL},
+                                            {"modes", "any", SCHEMA_NULLABLE, NULL},
                                             {"settings", "[any]", SCHEMA_REQUIRED, NULL},
                                             {"entries", "[any]", SCHEMA_REQUIRED, NULL},
                                             {0}};

@@ -91,7 +91,8 @@ KERF_API int32_t kerf_call_schema(const char *verb, char **ret_schema, struct ke
  * (an object: conditions under which parameters have an effect; settings lack those that they do not use),
  * "default" (a setting), "policy", "prefer", "within", "margin", "confidence", "seed" and "max_runs" are those of struct
  * kerf_tune_question, "maximize" and "time" its flags; "subject_to" is an array of limits, "p99_ms <= 50" (as of
- * kerf_trial_runner_limit), whose numbers are told as "outputs". KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
+ * kerf_trial_runner_limit), whose numbers are told as "outputs"; "pareto" names the output that is a second objective,
+ * "p99_ms" or "more tokens_per_s". KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
  *
  * One thread at a time may use an asker. Answers are given back with kerf_call_free.
  */
@@ -110,9 +111,14 @@ KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, str
 KERF_API int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_t length,
                                  struct kerf_error *err);
 
-/** {"best":{...},"recommended":{...},"reason","observations","failed","noise","settings":[{"setting","status","mean",
+/** {"best":{...},"recommended":{...},"reason","observations","failed","noise","front":[{"setting","mean","second","unbeaten"}],
+ * "probability" (both null without a second objective; as in struct kerf_tune_front),"settings":[{"setting","status","mean",
  * "low","high","probability_within",...}]}; what is unknown is null. */
 KERF_API int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
+
+/** What matters, as kerf_tune_importance_write has it: {"importance":[{"parameters":["batch"],"share","interval"},...],
+ * "importance_of":{...}}. Takes as long as some decisions together. */
+KERF_API int32_t kerf_asker_importance(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
 #ifdef __cplusplus
 }

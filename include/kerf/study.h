@@ -73,8 +73,9 @@ struct kerf_study_request {
     struct kerf_study_strings key_env;
     const char *preset;                     /* "llama", NULL: none */
     const char *defaults, *prefer, *policy; /* NULL: none; policy: kerf */
-    /* wall, cpu, memory, value, regex:EXPRESSION or json:PATH; then, where there are limits, as of
-     * kerf_trial_runner_limit: "wall subject to p99_ms <= 50, memory <= 8GB". */
+    /* wall, cpu, memory, value, regex:EXPRESSION or json:PATH; then, where there is a second objective, "and less NAME" or
+     * "and more NAME", as of kerf_trial_runner_tell; then, where there are limits, as of kerf_trial_runner_limit:
+     * "wall and less memory subject to p99_ms <= 50, cpu <= 8s". */
     const char *objective;
     const char *protocol, *prepare, *cleanup, *launcher; /* as kerf_trial_command */
     double within, margin, confidence;                   /* as kerf_tune_question */
@@ -93,6 +94,14 @@ KERF_API int32_t kerf_study_request_space(const struct kerf_study_request *reque
 
 /** The unit of the objective: "s", "B", or "" where it is the program's own. */
 KERF_API const char *kerf_study_request_unit(const struct kerf_study_request *request);
+
+/** The second objective's name; 0: it has one objective. *ret_maximize: more of it is better. */
+enum { KERF_STUDY_NAME_SIZE = 96 };
+KERF_API int32_t kerf_study_request_second(const struct kerf_study_request *request, char name[KERF_STUDY_NAME_SIZE],
+                                           int32_t *ret_maximize);
+
+/** Its unit: "s" of wall and cpu, "B" of memory, else "". */
+KERF_API const char *kerf_study_second_unit(const char *name);
 
 /** Its members, into an object that is open. */
 KERF_API void kerf_study_request_write(const struct kerf_study_request *request, struct kerf_json *json);
@@ -129,6 +138,7 @@ struct kerf_study_record {
     char stopped[16]; /* kerf_study_stop_word; "" while it runs or after a crash */
     char reason[400];
     int64_t whole_bytes; /* up to the end of the last whole line */
+    double *seconds;     /* [num_entries] of the second objective, NAN of a run that failed; NULL: there is none */
 };
 
 /** study is an id, or the path of a journal (with a slash or ending in .jsonl). Measurements that are missing or there
@@ -181,6 +191,7 @@ struct kerf_study_state {
     const char *measuring;    /* the setting that is being measured, and why; "" */
 
     struct kerf_study_own *own; /* what the above points to */
+    const double *seconds; /* [num_entries] of the second objective, NAN of a run that failed; NULL: there is none */
 };
 KERF_API struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state);
 

@@ -118,6 +118,10 @@ KERF_API int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, c
  * failed with KERF_TUNE_FAILURE_LIMIT; one that does not tell it, with KERF_TUNE_FAILURE_OUTPUT. KERF_EINVALID. */
 KERF_API int32_t kerf_trial_runner_limit(struct kerf_trial_runner *runner, const char *limit, struct kerf_error *err);
 
+/** Before the first trial: a further number that each run has to tell, named as in a limit: "memory", "p99_ms". One run
+ * has one. A run that does not tell it failed with KERF_TUNE_FAILURE_OUTPUT. KERF_EINVALID. */
+KERF_API int32_t kerf_trial_runner_tell(struct kerf_trial_runner *runner, const char *name, struct kerf_error *err);
+
 /** Ends what still runs, runs `cleanup`, and gives everything back. Safe after an interruption. */
 KERF_API struct kerf_trial_runner *kerf_trial_runner_free(struct kerf_trial_runner *runner);
 
@@ -166,6 +170,10 @@ KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot
  * running. */
 KERF_API int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                                  struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err);
+
+/** That number of the trial that kerf_trial_wait returned last, in seconds, bytes, or the program's own unit; NAN where
+ * none was asked for or the trial failed. */
+KERF_API double kerf_trial_told(const struct kerf_trial_runner *runner);
 
 /** 1 when the machine was too busy with other things for the observation to count; reason then says why. What others
  * use during the trial but not in the gaps beside it is the work of the trial's own server, and does not count. */

@@ -203,6 +203,35 @@ struct kerf_tune_answer {
 KERF_API int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                         struct kerf_error *err);
 
+/* ---- Two objectives --------------------------------------------------------------------------------------- */
+
+/** Before the first observation: each run tells a second number, and what is sought is the Pareto front of both. Of the second
+ * one less is better, or with maximize more. Runs are not stopped early, and observations of earlier studies do not count.
+ * KERF_EINVALID: there were observations already, the question has earlier ones or a preference, the space has more than 200 settings,
+ * or the policy is none of kerf, exhaustive and random. */
+KERF_API int32_t kerf_tune_study_trade(struct kerf_tune_study *study, int32_t maximize, struct kerf_error *err);
+
+/** In the place of kerf_tune_study_observe. second: where the run has a value, its second number, which must be finite. */
+KERF_API int32_t kerf_tune_study_observe_both(struct kerf_tune_study *study,
+                                              const struct kerf_tune_observation *observation, double second,
+                                              struct kerf_error *err);
+
+/** For every setting of the space one of the front is at most `within` worse in either objective, with `probability`. */
+struct kerf_tune_front {
+    size_t size;             /* of this struct, as later versions may have more members; it must be set */
+    const int32_t *settings; /* [num] measured settings, the best by the first objective first */
+    const double
+        *unbeaten; /* [num] the probability that no setting is better than this one by more than `within` in both */
+    int32_t num;   /* 0: nothing was measured */
+    double probability;
+    const struct kerf_tune_estimate *second; /* [num_settings] what is known of the second objective of each */
+    double noise;                            /* of the second objective, as in kerf_tune_answer */
+};
+
+/** The arrays live until the study changes or is freed, or the next call. KERF_EINVALID: no size, or one objective. */
+KERF_API int32_t kerf_tune_study_front(struct kerf_tune_study *study, struct kerf_tune_front *ret_front,
+                                       struct kerf_error *err);
+
 /* ---- What matters ------------------------------------------------------------------------------------------ */
 
 /** What one parameter does, or two together beyond what each does: a part of the differences between settings. It does not

@@ -33,8 +33,9 @@ struct kerf_asker {
     struct given *given; /* [num_params] */
     struct output_limit limits[OUTPUT_LIMITS_MAX];
     int32_t num_limits, told;
-    char *is_asked; /* [num_settings]: asked for and not told since; it counts as being measured */
-    char *is_told;  /* [num_settings] */
+    char second[OUTPUT_NAME_SIZE]; /* the output that is the second objective; "": there is one */
+    char *is_asked;                /* [num_settings]: asked for and not told since; it counts as being measured */
+    char *is_told;                 /* [num_settings] */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
@@ -175,13 +176,31 @@ static int32_t read_limits(struct kerf_asker *asker, const struct json_object *r
     return KERF_OK;
 }
 
+/* "p99_ms", or "more tokens_per_s". */
+static int32_t read_pareto(struct kerf_asker *asker, const struct json_object *root, int32_t *ret_maximize,
+                           struct kerf_error *err) {
+    const char *text = NULL;
+    int32_t code = json_get_string(root, "pareto", JSON_OPTIONAL, &text, err);
+    if (code != KERF_OK || text == NULL) return code;
+    int is_more = strncmp(text, "more ", 5) == 0, has_word = is_more || strncmp(text, "less ", 5) == 0;
+    const char *name = has_word ? text + 5 : text;
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof asker->second || name[strcspn(name, " \t\n,<>=")])
+        return json_fail(root, "pareto", KERF_EINVALID, err,
+                         "\"pareto\" must be the name of an output, such as \"p99_ms\" or \"more tokens_per_s\"");
+    memcpy(asker->second, name, length + 1);
+    *ret_maximize = is_more;
+    return KERF_OK;
+}
+
 static int32_t read_question(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {
     static const char *const names[] = {"params",   "where",      "default",    "policy", "prefer",
                                         "within",   "margin",     "maximize",   "time",   "seed",
-                                        "max_runs", "confidence", "subject_to", "when"};
+                                        "max_runs", "confidence", "subject_to", "when",   "pareto"};
     struct kerf_tune_question question;
     kerf_tune_question_defaults(&question);
     int64_t runs = 0;
+    int32_t maximize_second = 0;
     int32_t code = json_check_keys(root, names, sizeof names / sizeof *names, err);
     const struct {
         const char *name;
@@ -203,13 +222,15 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = json_get_integer(root, "max_runs", JSON_OPTIONAL, 1, INT32_MAX, &runs, err);
     question.max_observations = (int32_t)runs;
     if (code == KERF_OK) code = read_limits(asker, root, err);
+    if (code == KERF_OK) code = read_pareto(asker, root, &maximize_second, err);
     if (code == KERF_OK) code = make_space(asker, root, err);
     question.space = asker->space;
     if (code != KERF_OK) return code;
     asker->is_asked = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
     asker->is_told = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
     if (!asker->is_asked || !asker->is_told) return error_no_memory(err, "the question");
-    return kerf_tune_study_create(&question, &asker->study, err);
+    code = kerf_tune_study_create(&question, &asker->study, err);
+    return code == KERF_OK && asker->second[0] ? kerf_tune_study_trade(asker->study, maximize_second, err) : code;
 }
 
 struct kerf_asker *kerf_asker_free(struct kerf_asker *asker) {
@@ -395,20 +416,26 @@ static const struct output_limit *limit_of(const struct kerf_asker *asker, const
     return NULL;
 }
 
-/* Whether a measured setting keeps the limits, by the outputs that were told with it: each that has a limit, no other. */
-static int32_t check_limits(const struct kerf_asker *asker, const struct json_object *root, int *ret_kept,
-                            struct kerf_error *err) {
+/* Whether a measured setting keeps the limits, by the outputs that were told with it: each that has a limit or is the second
+ * objective, no other. */
+static int32_t read_outputs(const struct kerf_asker *asker, const struct json_object *root, int *ret_kept,
+                            double *ret_second, struct kerf_error *err) {
     json_t *outputs = json_object_get(root->json, "outputs"), *value;
+    const json_t *second = json_object_get(outputs, asker->second);
     const char *name;
     *ret_kept = 1;
+    *ret_second = json_number_value(second);
     if (outputs && !json_is_null(outputs) && !json_is_object(outputs))
         return json_fail(root, "outputs", KERF_EINVALID, err, "\"outputs\" must be an object of numbers");
     json_object_foreach(outputs, name, value) {
-        if (limit_of(asker, name) == NULL)
+        if (limit_of(asker, name) == NULL && (name[0] == 0 || strcmp(name, asker->second) != 0))
             return json_fail(root, "outputs", KERF_EINVALID, err, "no limit in \"subject_to\" is of \"%.64s\"", name);
         if (!json_is_number(value))
             return json_fail(root, "outputs", KERF_EINVALID, err, "\"%.64s\" in \"outputs\" must be a number", name);
     }
+    if (asker->second[0] && second == NULL)
+        return json_fail(root, "outputs", KERF_EINVALID, err,
+                         "\"outputs\" must have \"%s\", which is the second objective", asker->second);
     for (int32_t i = 0; i < asker->num_limits; i++) {
         const json_t *told = json_object_get(outputs, asker->limits[i].name);
         if (told == NULL)
@@ -438,12 +465,15 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
                              "an observation has a number as \"value\", or \"failed\":true");
     }
     int kept = 1;
-    if (code == KERF_OK && told.outcome == KERF_TUNE_VALUE) code = check_limits(asker, &root, &kept, err);
+    double second = NAN;
+    if (code == KERF_OK && told.outcome == KERF_TUNE_VALUE) code = read_outputs(asker, &root, &kept, &second, err);
     if (!kept) {
         told.outcome = KERF_TUNE_FAILED;
         told.failure = KERF_TUNE_FAILURE_LIMIT;
     }
-    if (code == KERF_OK) code = kerf_tune_study_observe(asker->study, &told, err);
+    if (code == KERF_OK)
+        code = asker->second[0] ? kerf_tune_study_observe_both(asker->study, &told, second, err)
+                                : kerf_tune_study_observe(asker->study, &told, err);
     if (code == KERF_OK) {
         asker->told++;
         asker->is_asked[told.setting] = 0;
@@ -453,11 +483,35 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
     return code;
 }
 
+/* "front" and "probability": null where there is one objective. */
+static void front_json(struct kerf_json *json, const struct kerf_asker *asker, const struct kerf_tune_answer *answer,
+                       const struct kerf_tune_front *front) {
+    if (asker->second[0] == 0) {
+        kerf_json_null(json, "front");
+        kerf_json_null(json, "probability");
+        return;
+    }
+    kerf_json_open(json, "front", '[');
+    for (int32_t m = 0; m < front->num; m++) {
+        int32_t setting = front->settings[m];
+        kerf_json_open(json, NULL, '{');
+        setting_json(json, "setting", asker, setting);
+        kerf_json_number(json, "mean", answer->settings[setting].mean);
+        kerf_json_number(json, "second", front->second[setting].mean);
+        kerf_json_number(json, "unbeaten", front->unbeaten[m]);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+    kerf_json_number(json, "probability", front->probability);
+}
+
 int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err) {
     struct kerf_tune_answer answer;
     struct kerf_text out = {0};
     struct kerf_json json;
+    struct kerf_tune_front front = {.size = sizeof front};
     int32_t code = kerf_tune_study_answer(asker->study, &answer, err);
+    if (code == KERF_OK && asker->second[0]) code = kerf_tune_study_front(asker->study, &front, err);
     if (code != KERF_OK) return code;
     kerf_json_begin(&json, &out);
     kerf_json_open(&json, NULL, '{');
@@ -467,6 +521,7 @@ int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct ke
     kerf_json_integer(&json, "observations", answer.observations);
     kerf_json_integer(&json, "failed", answer.failed);
     kerf_json_number(&json, "noise", answer.noise);
+    front_json(&json, asker, &answer, &front);
     kerf_json_open(&json, "settings", '[');
     for (int32_t i = 0; i < asker->space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &answer.settings[i];
@@ -480,9 +535,23 @@ int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct ke
         kerf_json_number(&json, "low", estimate->interval[0]);
         kerf_json_number(&json, "high", estimate->interval[1]);
         kerf_json_number(&json, "probability_within", estimate->probability_within);
+        if (asker->second[0]) kerf_json_number(&json, "second", front.second[i].mean);
         kerf_json_close(&json, '}');
     }
     kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    return hand_over(&out, ret_answer, err);
+}
+
+int32_t kerf_asker_importance(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err) {
+    struct kerf_tune_importance importance = {.size = sizeof importance};
+    struct kerf_text out = {0};
+    struct kerf_json json;
+    int32_t code = kerf_tune_study_importance(asker->study, &importance, err);
+    if (code != KERF_OK) return code;
+    kerf_json_begin(&json, &out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_tune_importance_write(&importance, asker->space, &json);
     kerf_json_close(&json, '}');
     return hand_over(&out, ret_answer, err);
 }

@@ -328,7 +328,7 @@ int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune
 }
 
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
-                          const struct kerf_study_entry *entry, struct kerf_error *err) {
+                          const struct kerf_study_entry *entry, double second, struct kerf_error *err) {
     struct kerf_text line = {0}, setting = {0};
     struct kerf_json json = {0};
     kerf_tune_setting_write(space, entry->result.observation.setting, &setting);
@@ -337,6 +337,7 @@ int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_
     kerf_json_integer(&json, "n", ++journal->num_entries);
     kerf_json_string(&json, "setting", setting.data);
     kerf_study_entry_members(&json, entry);
+    if (!isnan(second)) kerf_json_number(&json, "second", second);
     kerf_json_close(&json, '}');
     if (setting.failed) line.failed = 1;
     kerf_text_free(&setting);
@@ -382,6 +383,7 @@ struct kerf_study_record *kerf_study_record_free(struct kerf_study_record *recor
     json_decref(whole_of(record)->skipped_document);
     free(record->skipped);
     free(record->entries);
+    free(record->seconds);
     free(record);
     return NULL;
 }
@@ -434,6 +436,20 @@ static int32_t check_number(const struct kerf_study_record *record, const json_t
                           "measurement %" PRId64 " follows measurement %" PRId64 ": lines are missing", n, next - 1);
 }
 
+/* The entry's number of the second objective, where the study has one. */
+static int32_t read_second(struct kerf_study_record *record, const json_t *line, int32_t outcome,
+                           struct kerf_error *err) {
+    char name[KERF_STUDY_NAME_SIZE];
+    int32_t maximize;
+    if (!kerf_study_request_second(&record->request, name, &maximize)) return KERF_OK;
+    double *more = realloc(record->seconds, ((size_t)record->num_entries + 1) * sizeof *more);
+    if (more == NULL) return error_no_memory(err, "a study");
+    record->seconds = more;
+    more[record->num_entries] = real_or(line, "second", NAN);
+    if (outcome == KERF_TUNE_FAILED || isfinite(more[record->num_entries])) return KERF_OK;
+    return kerf_error_set(err, KERF_ESYNTAX, "\"second\" must be the number of %s, the second objective", name);
+}
+
 static int32_t read_entry(struct kerf_study_record *record, const json_t *line, struct kerf_error *err) {
     struct kerf_study_entry entry = {.result = {.id = record->num_entries, .status = -1}};
     struct kerf_trial_result *result = &entry.result;
@@ -465,6 +481,7 @@ static int32_t read_entry(struct kerf_study_record *record, const json_t *line, 
     result->machine.frequency = real_or(line, "frequency", NAN);
     copy(result->message, sizeof result->message, json_object_get(line, "message"));
     copy(entry.why, sizeof entry.why, json_object_get(line, "why"));
+    if ((code = read_second(record, line, seen->outcome, err)) != KERF_OK) return code;
     struct kerf_study_entry *more = realloc(record->entries, ((size_t)record->num_entries + 1) * sizeof *more);
     if (more == NULL) return error_no_memory(err, "a study");
     record->entries = more;

@@ -9,6 +9,8 @@
  *     {"resumed":"2026-11-21T22:10:00Z"}
  *     {"stopped":"confident","elapsed_s":41.2,"loads":1,"reason":"..."}
  *
+ * With a second objective a measurement has its number as "second", too.
+ *
  * What was skipped is what a memory model ruled out when the study began. It stays skipped, however much memory is free
  * later; older journals have no such line.
  *
@@ -40,8 +42,9 @@ int32_t study_journal_resume(const struct kerf_study_record *record, struct stud
 /* skipped: [num_settings] why a setting must not be measured, NULL: it may. Once for each journal. */
 int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune_space *space,
                            const char *const *skipped, struct kerf_error *err);
+/* second: of the second objective; NAN: there is none, or the run failed. */
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
-                          const struct kerf_study_entry *entry, struct kerf_error *err);
+                          const struct kerf_study_entry *entry, double second, struct kerf_error *err);
 int32_t study_journal_stop(struct study_journal *journal, const char *stopped, const char *reason, double elapsed_s,
                            int64_t loads, struct kerf_error *err);
 struct study_journal *study_journal_close(struct study_journal *journal);

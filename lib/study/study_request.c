@@ -129,7 +129,7 @@ static const struct objective objectives[] = {{"wall", KERF_TRIAL_WALL, "s"},   
                                               {"memory", KERF_TRIAL_MEMORY, "B"}, {"value", KERF_TRIAL_VALUE, ""},
                                               {"regex:", KERF_TRIAL_REGEX, ""},   {"json:", KERF_TRIAL_JSON, ""}};
 
-/* The limits follow the objective itself: the last of these words, as a regular expression may have them too. */
+/* The limits come last: behind the last of these words, as a regular expression may have them too. */
 static const char SUBJECT_TO[] = " subject to ";
 static const char *limits_of(const char *text) {
     const char *limits = text + strlen(text);
@@ -137,8 +137,53 @@ static const char *limits_of(const char *text) {
     return limits;
 }
 
+/* The second objective stands before them: a name behind one of these. */
+static const char *const AND[] = {" and less ", " and more "};
+static const char NAME[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+
+/* Where the objective itself ends; *ret_name: the second one's name, of so many characters; NULL: there is none. */
+static const char *end_of(const char *text, const char **ret_name, size_t *ret_length, int32_t *ret_maximize) {
+    const char *limits = limits_of(text), *end = limits;
+    *ret_name = NULL;
+    for (int32_t more = 0; more < 2; more++)
+        for (const char *at = text; (at = strstr(at, AND[more])) != NULL && at < limits; at++) {
+            const char *name = at + strlen(AND[more]);
+            size_t length = strspn(name, NAME);
+            if (length == 0 || name + length != limits) continue;
+            *ret_name = name;
+            *ret_length = length;
+            *ret_maximize = more;
+            end = at;
+        }
+    return end;
+}
+
+static const char *objective_end(const char *text) {
+    const char *name;
+    size_t length;
+    int32_t maximize;
+    return end_of(text, &name, &length, &maximize);
+}
+
+int32_t kerf_study_request_second(const struct kerf_study_request *request, char name[KERF_STUDY_NAME_SIZE],
+                                  int32_t *ret_maximize) {
+    const char *found;
+    size_t length;
+    end_of(request->objective, &found, &length, ret_maximize);
+    if (found == NULL || length >= KERF_STUDY_NAME_SIZE) return 0;
+    memcpy(name, found, length);
+    name[length] = 0;
+    return 1;
+}
+
+const char *kerf_study_second_unit(const char *name) {
+    for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++)
+        if (strcmp(objectives[i].name, name) == 0) return objectives[i].unit;
+    return "";
+}
+
 static const struct objective *objective_of(const char *text, const char **ret_pattern) {
-    const char *end = limits_of(text);
+    const char *end = objective_end(text);
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++) {
         const struct objective *objective = &objectives[i];
         size_t length = strlen(objective->name);
@@ -169,7 +214,12 @@ int study_request_is_local(const struct kerf_study_request *request) {
 int32_t study_request_limit(const struct kerf_study_request *request, struct kerf_trial_runner *runner,
                             struct kerf_error *err) {
     const char *at = limits_of(request->objective);
-    char limit[200];
+    char limit[200], second[KERF_STUDY_NAME_SIZE];
+    int32_t maximize;
+    if (kerf_study_request_second(request, second, &maximize)) {
+        int32_t code = kerf_trial_runner_tell(runner, second, err);
+        if (code != KERF_OK) return code;
+    }
     for (at += *at ? sizeof SUBJECT_TO - 1 : 0; *at;) {
         size_t length = strcspn(at, ",");
         snprintf(limit, sizeof limit, "%.*s", (int)length, at);
@@ -185,7 +235,7 @@ int32_t study_request_command(const struct kerf_study_request *request, struct a
     const char *pattern = NULL;
     const struct objective *objective = objective_told(request, &pattern);
     if (pattern) {
-        pattern = arena_copy(arena, pattern, (size_t)(limits_of(request->objective) - pattern));
+        pattern = arena_copy(arena, pattern, (size_t)(objective_end(request->objective) - pattern));
         if (pattern == NULL) return error_no_memory(err, "the objective");
     }
     if (objective == NULL || (pattern && *pattern == 0))

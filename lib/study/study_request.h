@@ -17,7 +17,7 @@ int32_t study_request_command(const struct kerf_study_request *request, struct a
 void study_request_question(const struct kerf_study_request *request, const struct kerf_tune_space *space,
                             struct kerf_tune_question *ret_question);
 
-/* Tells the runner the limits of the objective. */
+/* Tells the runner the limits of the objective, and the second one. */
 int32_t study_request_limit(const struct kerf_study_request *request, struct kerf_trial_runner *runner,
                             struct kerf_error *err);
 

@@ -45,9 +45,10 @@ static int64_t loads(const struct study_run *run) {
 /* ---- A result -------------------------------------------------------------------------------------------------- */
 
 /* A study that cannot write its journal ends, and still reports its results. */
-static void keep_in_journal(struct study_run *run, const struct kerf_study_entry *entry) {
+static void keep_in_journal(struct study_run *run, const struct kerf_study_entry *entry, double second) {
     struct kerf_error why;
-    if (run->journal == NULL || study_journal_add(run->journal, run->state->space, entry, &why) == KERF_OK) return;
+    if (run->journal == NULL || study_journal_add(run->journal, run->state->space, entry, second, &why) == KERF_OK)
+        return;
     study_state_stop(run->state, KERF_STUDY_INTERRUPTED, "%s", why.message);
     run->journal_failed = run->state->broke_off = run->decided = 1;
 }
@@ -84,6 +85,7 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     struct slot *slot = &run->slots.items[result->observation.slot];
     struct kerf_study_entry entry = {.result = *result, .loads = loads(run)};
     struct kerf_tune_observation *seen = &entry.result.observation;
+    double second = kerf_trial_told(run->runner);
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
     seen->warmup = slot->warmup || result->is_of_no_setting;
@@ -91,9 +93,9 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     seen->start_s += run->clock_offset_s;
     seen->end_s += run->clock_offset_s;
     judge_disturbance(run, slot, &entry);
-    keep_in_journal(run, &entry);
+    keep_in_journal(run, &entry, second);
     study_slots_note(&run->slots, &entry);
-    int32_t code = study_state_add(run->state, &entry, err);
+    int32_t code = study_state_add(run->state, &entry, second, err);
     if (code == KERF_OK && study_slots_are_hopeless(&run->slots, result)) give_up(run, result);
     return code;
 }
@@ -113,12 +115,19 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     int32_t code = kerf_tune_study_answer(state->study, &answer, err);
     if (code != KERF_OK) return code;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request->confidence;
+    if (state->seconds) {
+        struct kerf_tune_front front = {.size = sizeof front};
+        if ((code = kerf_tune_study_front(state->study, &front, err)) != KERF_OK) return code;
+        is_sure = front.probability >= run->request->confidence;
+    }
     int is_confident = decision->stop == KERF_TUNE_CONFIDENT;
     int32_t why = answer.best < 0                                              ? KERF_STUDY_NOTHING
                   : is_confident || is_sure                                    ? KERF_STUDY_CONFIDENT
                   : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent(run, 0) ? KERF_STUDY_TOO_NOISY
                                                                                : KERF_STUDY_BUDGET;
-    study_state_stop(state, why, "%s", why == KERF_STUDY_CONFIDENT && !is_confident ? answer.reason : decision->reason);
+    study_state_stop(state, why, "%s",
+                     why == KERF_STUDY_CONFIDENT && !is_confident && !state->seconds ? answer.reason
+                                                                                     : decision->reason);
     run->decided = 1;
     if (state->num_entries == 0) return KERF_OK;
     const struct kerf_trial_result *last = &state->entries[state->num_entries - 1].result;

@@ -7,6 +7,7 @@
 #include "study/study_state.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@ struct kerf_study_own {
     struct study_earlier earlier;
     struct kerf_tune_space *space;
     struct kerf_study_entry *entries;
+    double *seconds;
+    int32_t has_second;
     const char *const *skipped;
 };
 
@@ -53,7 +56,7 @@ static int policy_uses_earlier(const char *name) {
 static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *err) {
     struct kerf_study_own *own = state->own;
     int32_t code = KERF_OK;
-    if (own->origin.find_earlier && policy_uses_earlier(own->request.policy)) {
+    if (own->origin.find_earlier && !own->has_second && policy_uses_earlier(own->request.policy)) {
         code = study_earlier_ids(&own->request, &own->earlier_ids, err);
         own->request.earlier = own->earlier_ids;
     }
@@ -66,12 +69,16 @@ static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *e
 static int32_t make_study(struct kerf_study_state *state, struct kerf_error *err) {
     const struct kerf_study_own *own = state->own;
     struct kerf_tune_question question;
+    char second[KERF_STUDY_NAME_SIZE];
+    int32_t maximize;
     study_request_question(&own->request, own->space, &question);
     if (own->origin.policy) question.policy = own->origin.policy;
     question.earlier = own->earlier.items;
     question.num_earlier = own->earlier.count;
     question.prior_log = own->origin.prior_log;
     int32_t code = kerf_tune_study_create(&question, &state->study, err);
+    if (code == KERF_OK && kerf_study_request_second(&own->request, second, &maximize))
+        code = kerf_tune_study_trade(state->study, maximize, err);
     for (int32_t i = 0; code == KERF_OK && own->skipped && i < own->space->num_settings; i++)
         if (own->skipped[i]) kerf_tune_study_skip(state->study, i, own->skipped[i]);
     return code;
@@ -83,6 +90,9 @@ static int32_t fill(struct kerf_study_state *state, const struct study_origin *o
     own->origin = *origin;
     own->request = *origin->request;
     own->skipped = record && record->skipped ? record->skipped : origin->skipped;
+    char second[KERF_STUDY_NAME_SIZE];
+    int32_t maximize;
+    own->has_second = kerf_study_request_second(&own->request, second, &maximize);
     state->request = &own->request;
     state->measuring = "";
     int32_t code = kerf_study_request_space(origin->request, &own->space, err);
@@ -91,7 +101,7 @@ static int32_t fill(struct kerf_study_state *state, const struct study_origin *o
     if (code == KERF_OK) code = find_earlier(state, err);
     if (code == KERF_OK) code = make_study(state, err);
     for (int32_t i = 0; code == KERF_OK && record && i < record->num_entries; i++)
-        code = study_state_add(state, &record->entries[i], err);
+        code = study_state_add(state, &record->entries[i], record->seconds ? record->seconds[i] : NAN, err);
     return code;
 }
 
@@ -127,6 +137,7 @@ struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
         kerf_study_ids_free(&state->own->earlier_ids);
         kerf_tune_space_free(state->own->space);
         free(state->own->entries);
+        free(state->own->seconds);
     }
     free(state->own);
     free(state);
@@ -142,18 +153,38 @@ static int was_disturbed(const struct kerf_study_state *state, int32_t slot) {
     return 0;
 }
 
-int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, struct kerf_error *err) {
+static int32_t observe(struct kerf_study_state *state, const struct kerf_tune_observation *seen, double second,
+                       struct kerf_error *err) {
+    return state->own->has_second ? kerf_tune_study_observe_both(state->study, seen, second, err)
+                                  : kerf_tune_study_observe(state->study, seen, err);
+}
+
+static int keep_second(struct kerf_study_state *state, double second) {
+    struct kerf_study_own *own = state->own;
+    if (!own->has_second) return 1;
+    double *more = realloc(own->seconds, ((size_t)state->num_entries + 1) * sizeof *more);
+    if (more == NULL) return 0;
+    state->seconds = own->seconds = more;
+    more[state->num_entries] = second;
+    return 1;
+}
+
+int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, double second,
+                        struct kerf_error *err) {
     assert(state && state->own);
     struct kerf_study_own *own = state->own;
     const struct kerf_tune_observation *seen = &entry->result.observation;
     struct kerf_study_entry *more = realloc(own->entries, ((size_t)state->num_entries + 1) * sizeof *more);
-    if (more == NULL) return error_no_memory(err, "a study");
+    if (more == NULL || !keep_second(state, second)) {
+        if (more) state->entries = own->entries = more;
+        return error_no_memory(err, "a study");
+    }
     state->entries = own->entries = more;
     more[state->num_entries++] = *entry;
     state->remeasured += was_disturbed(state, seen->slot);
     state->num_disturbed += seen->disturbed;
     assert(state->remeasured <= state->num_disturbed);
-    return kerf_tune_study_observe(state->study, seen, err);
+    return observe(state, seen, second, err);
 }
 
 int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_error *err) {
@@ -170,7 +201,7 @@ int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_
     for (int32_t i = 0; i < state->num_entries && code == KERF_OK; i++) {
         struct kerf_tune_observation seen = state->entries[i].result.observation;
         seen.disturbed = 0;
-        code = kerf_tune_study_observe(state->study, &seen, err);
+        code = observe(state, &seen, state->seconds ? state->seconds[i] : NAN, err);
     }
     state->disturbed_counts = 1;
     if (state->stop == KERF_STUDY_NOTHING) state->stop = KERF_STUDY_TOO_NOISY; /* there is an answer, then */
@@ -212,7 +243,8 @@ int32_t kerf_study_decisions(const struct kerf_study_record *record, const char 
     assert(state);
     for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
         code = kerf_tune_study_next(state->study, NULL, 0, 0, &ret_decisions[i], err);
-        if (code == KERF_OK && i < record->num_entries) code = study_state_add(state, &record->entries[i], err);
+        if (code == KERF_OK && i < record->num_entries)
+            code = study_state_add(state, &record->entries[i], record->seconds ? record->seconds[i] : NAN, err);
     }
     kerf_study_state_free(state);
     return code;

@@ -19,8 +19,9 @@ struct study_origin {
 int32_t study_state_create(const struct study_origin *origin, struct kerf_study_state **ret_state,
                            struct kerf_error *err);
 
-/* Adds a measurement, for the decision too. */
-int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, struct kerf_error *err);
+/* Adds a measurement, for the decision too. second: of the second objective, where the study has one; else not used. */
+int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, double second,
+                        struct kerf_error *err);
 
 /* Why settings are skipped, as in struct study_origin; NULL: no setting is. */
 const char *const *study_state_skipped(const struct kerf_study_state *state);

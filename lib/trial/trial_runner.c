@@ -229,11 +229,23 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     return code;
 }
 
+static void capture_what_limits_are_of(struct kerf_trial_runner *runner) {
+    runner->captures |= runner->limits.are_told && !runner->protocol->is_asked;
+}
+
 int32_t kerf_trial_runner_limit(struct kerf_trial_runner *runner, const char *limit, struct kerf_error *err) {
     int32_t code = limits_add(&runner->limits, limit, err);
-    runner->captures |= runner->limits.are_told && !runner->protocol->is_asked;
+    capture_what_limits_are_of(runner);
     return code;
 }
+
+int32_t kerf_trial_runner_tell(struct kerf_trial_runner *runner, const char *name, struct kerf_error *err) {
+    int32_t code = limits_want(&runner->limits, name, err);
+    capture_what_limits_are_of(runner);
+    return code;
+}
+
+double kerf_trial_told(const struct kerf_trial_runner *runner) { return runner->told; }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------------- */
 
@@ -290,6 +302,7 @@ int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int3
             place_in_time(done);
             *ret_result = done->trial.result;
             *ret_ended = 1;
+            runner->told = done->trial.wanted;
             done->trial.phase = PHASE_NONE;
             return KERF_OK;
         }

@@ -188,8 +188,8 @@ static int keeps_limits(struct slot *slot) {
     const struct kerf_text *captured = &slot->trial.captured;
     json_t *last = runner->captures && captured->data ? json_last_value(captured->data, captured->length) : NULL;
     char words[160];
-    int32_t failure =
-        limits_check(&runner->limits, &slot->trial.result, last ? last : slot->trial.answer, words, sizeof words);
+    int32_t failure = limits_check(&runner->limits, &slot->trial.result, last ? last : slot->trial.answer,
+                                   &slot->trial.wanted, words, sizeof words);
     json_decref(last);
     if (failure != KERF_TUNE_FAILURE_NONE) slot_failed(slot, failure, "%s", words);
     return failure == KERF_TUNE_FAILURE_NONE;
@@ -199,7 +199,7 @@ void slot_value(struct slot *slot, double value) {
     if (!isfinite(value) || (slot_measures_time(slot) && !(value > 0)))
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is not a %s", value,
                     slot_measures_time(slot) ? "time" : "number");
-    else if (slot->runner->limits.count == 0 || keeps_limits(slot))
+    else if (!limits_are_asked(&slot->runner->limits) || keeps_limits(slot))
         decide(slot, KERF_TUNE_VALUE, value);
 }
 
@@ -680,6 +680,7 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
                                  .cut_s = (double)INFINITY,
                                  .retry_s = (double)INFINITY,
                                  .start_s = now_s,
+                                 .wanted = (double)NAN,
                                  .captured = captured};
     slot->trial.result =
         (struct kerf_trial_result){.observation = {.setting = setting, .slot = slot->index, .value = (double)NAN},

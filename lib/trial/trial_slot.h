@@ -100,6 +100,7 @@ struct trial {
         gap_others; /* length of the gap before the trial, 0: it was not watched; others in it, in processors */
     int64_t memory_kills;
     struct kerf_trial_result result;
+    double wanted; /* the number that limits.h wants; NAN */
 };
 
 struct slot {
@@ -137,6 +138,7 @@ struct kerf_trial_runner {
     int is_ending;
     int is_silence_told; /* the warning about a silent worker was given */
     double created_s;
+    double told; /* the number that limits want, of the trial that was waited for last; NAN */
     int64_t loads, requests;
 };
 

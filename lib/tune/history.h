@@ -37,6 +37,7 @@ struct tally {
 };
 
 struct tune_policy;
+struct pareto;
 
 struct kerf_tune_study {
     struct arena arena;
@@ -65,6 +66,8 @@ struct kerf_tune_study {
     struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
     struct kerf_tune_modes modes;         /* of the last answer */
     struct arena importance;              /* of the last kerf_tune_study_importance */
+    struct kerf_tune_study *second;       /* the same settings and runs with another objective; NULL: there is one */
+    struct pareto *pareto;                /* of both */
 };
 
 /* 1 for an observation that says something about its setting's objective. */

@@ -11,12 +11,11 @@
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
 #include "base/error_fill.h"
-#include "tune/posterior_draws.h"
 #include "tune/posterior.h"
-#include "tune/surface_model.h"
+#include "tune/precautions.h"
 #include "tune/tune_policy.h"
 
-enum { OBSERVATIONS_MAX = 200, STOPPED = 3, ANCHOR_TRIES = 2 };
+enum { OBSERVATIONS_MAX = 200, STOPPED = 3 };
 
 static int32_t max_observations(const struct kerf_tune_study *study) {
     (void)study;
@@ -29,23 +28,6 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
 }
 
 static void end(struct kerf_tune_study *study) { posterior_free(study->state); }
-
-/* No setting has worked yet and there is no model: one of the settings that failed least. */
-static void try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
-                         struct kerf_tune_decision *ret_decision) {
-    struct pcg64 rng = history_random(study);
-    int32_t best = -1, best_tries = INT32_MAX, ties = 0;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
-        int32_t tries = study->tallies[i].tries + policy_is_pending(i, pending, num_pending);
-        if (!history_is_open(study, i)) continue;
-        if (tries < best_tries) best_tries = tries, ties = 0;
-        if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
-    }
-    if (study->num_observations == 0)
-        policy_measure(ret_decision, best, 0, "the first setting: nothing is known yet");
-    else
-        policy_measure(ret_decision, best, 0, "nothing has worked yet");
-}
 
 /* With a preference, the preferred setting has to be within `margin`, and so has the leader. */
 static double share_of(const struct kerf_tune_study *study) {
@@ -65,27 +47,14 @@ static void statement(const struct posterior_draws *draws, int32_t i, double sha
             draws->y[(int64_t)i * SURFACE_DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
 }
 
-/* An open setting that was never tried, at random: a fixed order would always leave the same ones for last. -1:
- * none. */
-static int32_t never_tried(const struct posterior_draws *draws) {
-    const struct surface_model *model = draws->model;
-    struct pcg64 rng = history_random(model->study);
-    int32_t best = -1, ties = 0;
-    for (int32_t i = 0; i < model->num_active; i++) {
-        int32_t setting = model->active[i];
-        if (model->study->tallies[setting].tries > 0 || !history_is_open(model->study, setting)) continue;
-        if (random_to(&rng, (uint32_t)ties++) == 0) best = setting;
-    }
-    return best;
-}
-
 static void seek(const struct posterior_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     unsigned char holds[SURFACE_DRAWS];
     char words[120], chance[CHANCE_SIZE];
     double share = share_of(study), probability = probability_of(draws, leader);
     int32_t setting = posterior_draws_setting(draws, leader), pick = leader;
-    int32_t fresh = probability >= study->question.confidence * (1 - draws->isolated) ? never_tried(draws) : -1;
+    int32_t fresh =
+        probability >= study->question.confidence * (1 - draws->isolated) ? precaution_untried(draws->model) : -1;
     if (fresh >= 0 && probability < study->question.confidence) {
         policy_measure(ret_decision, fresh, posterior_limit(draws), "all are alike: a value not tried yet may differ");
         return;
@@ -119,48 +88,6 @@ static void compare(const struct posterior_draws *draws, int32_t candidate, int3
                    words, 100 * study->question.margin, policy_chance(draws->within_margin[candidate], chance));
 }
 
-/* A setting one step beside the leader on an axis, with a value that was not tried yet; -1: there is none. The surface
- * may have a kink there that a smooth model does not expect, and one run shows it. */
-static int32_t unseen_neighbour(const struct posterior_draws *draws, int32_t leader) {
-    const struct surface_model *model = draws->model;
-    const struct kerf_tune_study *study = model->study;
-    const struct kerf_tune_space *space = study->space;
-    const int32_t *from = space->values + (int64_t)posterior_draws_setting(draws, leader) * space->num_params;
-    for (int32_t k = 0; k < space->num_params; k++)
-        for (int32_t step = -1; step <= 1 && kernel_is_ordered(&space->params[k]); step += 2) {
-            int32_t beside = -1, tried = 0;
-            for (int32_t i = 0; i < model->num_active; i++) {
-                int32_t setting = model->active[i], same = history_is_open(study, setting);
-                const int32_t *values = space->values + (int64_t)setting * space->num_params;
-                if (values[k] != from[k] + step) continue;
-                tried |= study->tallies[setting].tries > 0;
-                for (int32_t j = 0; j < space->num_params && same; j++) same = j == k || values[j] == from[j];
-                if (same) beside = setting;
-            }
-            if (!tried && beside >= 0) return beside;
-        }
-    return -1;
-}
-
-static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
-    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
-}
-
-/* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
- * became faster meanwhile, later settings look better, and the first run may have been a cold one. -1: it was measured
- * again, or that was tried often enough. */
-static int32_t anchor_wanted(const struct kerf_tune_study *study, int32_t leader) {
-    int32_t anchor = -1, led = 0, tries = 0;
-    for (int32_t i = 0; i < study->num_observations; i++) {
-        const struct kerf_tune_observation *o = &study->observations[i];
-        int tells = tells_value(study, o);
-        if (led && o->setting == anchor) tries += tells ? ANCHOR_TRIES : 1;
-        if (tells && anchor < 0) anchor = o->setting;
-        led |= tells && o->setting == leader;
-    }
-    return tries >= ANCHOR_TRIES || anchor == leader ? -1 : anchor;
-}
-
 static void decide(const struct posterior_draws *draws, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t leader = posterior_leader(draws), setting = posterior_draws_setting(draws, leader);
@@ -183,12 +110,12 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
                        "once more: how much do runs of one setting differ?");
         return;
     }
-    int32_t anchor = anchor_wanted(study, setting);
+    int32_t anchor = precaution_anchor(study, setting);
     if (anchor >= 0) {
         policy_measure(ret_decision, anchor, 0, "the first setting again: has the machine changed?");
         return;
     }
-    int32_t beside = unseen_neighbour(draws, leader);
+    int32_t beside = precaution_beside(draws->model, setting);
     if (beside >= 0) {
         policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was measured");
         return;
@@ -237,7 +164,7 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
         return KERF_OK;
     }
     if (posterior_is_empty(study)) {
-        try_anything(study, pending, num_pending, ret_decision);
+        policy_try_anything(study, pending, num_pending, ret_decision);
         return KERF_OK;
     }
     int32_t stopped = only_stopped(study), anchor = stopped ? fastest_measured(study) : -1;

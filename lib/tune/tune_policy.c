@@ -47,3 +47,19 @@ int32_t policy_tries(const struct kerf_tune_study *study, int32_t setting, const
     for (int32_t k = 0; k < num_pending; k++) tries += pending[k] == setting;
     return tries;
 }
+
+void policy_try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
+                         struct kerf_tune_decision *ret_decision) {
+    struct pcg64 rng = history_random(study);
+    int32_t best = -1, best_tries = INT32_MAX, ties = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        int32_t tries = study->tallies[i].tries + policy_is_pending(i, pending, num_pending);
+        if (!history_is_open(study, i)) continue;
+        if (tries < best_tries) best_tries = tries, ties = 0;
+        if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
+    }
+    if (study->num_observations == 0)
+        policy_measure(ret_decision, best, 0, "the first setting: nothing is known yet");
+    else
+        policy_measure(ret_decision, best, 0, "nothing has worked yet");
+}

@@ -51,4 +51,8 @@ const char *policy_chance(double probability, char buffer[CHANCE_SIZE]);
 int policy_is_pending(int32_t setting, const int32_t *pending, int32_t num_pending);
 int32_t policy_tries(const struct kerf_tune_study *study, int32_t setting, const int32_t *pending, int32_t num_pending);
 
+/* While no setting has worked and there is no model: one of the settings that failed least. */
+void policy_try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
+                         struct kerf_tune_decision *ret_decision);
+
 #endif

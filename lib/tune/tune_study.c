@@ -11,6 +11,7 @@
 #include "base/error_fill.h"
 #include "base/characters.h"
 #include "tune/history.h"
+#include "tune/pareto.h"
 #include "tune/statistics.h"
 #include "tune/tune_policy.h"
 
@@ -141,6 +142,8 @@ int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct
 
 struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
     if (study == NULL) return NULL;
+    pareto_free(study->pareto);
+    kerf_tune_study_free(study->second);
     if (study->policy->end) study->policy->end(study);
     free(study->observations);
     arena_free(&study->importance);
@@ -151,10 +154,10 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 
 /* ---- Observations ------------------------------------------------------------------------------------------------ */
 
-int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
-                                struct kerf_error *err) {
-    int32_t code = check_observation(&study->question, observation, err);
-    if (code != KERF_OK) return code;
+/* An observation that was checked. */
+static int32_t take(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                    struct kerf_error *err) {
+    int32_t code = KERF_OK;
     if (!history_add(study, observation)) return error_no_memory(err, "a study");
     if (!observation->disturbed && !observation->warmup) exclusion_update(study);
     if (study->policy->propose && active_set_is_due(study) && history_informative(study) > 0)
@@ -164,10 +167,90 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
     return study->policy->observed ? study->policy->observed(study, err) : KERF_OK;
 }
 
+int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                                struct kerf_error *err) {
+    int32_t code = check_observation(&study->question, observation, err);
+    if (code == KERF_OK && study->second)
+        code =
+            kerf_error_set(err, KERF_EINVALID, "this study has two objectives, and an observation has a value of each");
+    return code == KERF_OK ? take(study, observation, err) : code;
+}
+
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     if (setting < 0 || setting >= study->space->num_settings) return;
     char *copy = arena_strdup(&study->arena, reason ? reason : "");
     history_exclude(study, setting, copy ? copy : "skipped");
+    if (study->second) kerf_tune_study_skip(study->second, setting, reason);
+}
+
+/* ---- Two objectives ---------------------------------------------------------------------------------------------- */
+
+static int32_t make_second(struct kerf_tune_study *study, int32_t maximize, struct kerf_error *err) {
+    struct kerf_tune_question question = study->question;
+    study->question.is_time = 0; /* no run is stopped: a slow one may be the best by the other objective */
+    question.policy = study->policy->about.name;
+    question.maximize = maximize;
+    question.is_time = 0;
+    question.prior_log = NULL;
+    question.seed = study->question.seed + 1;
+    int32_t code = kerf_tune_study_create(&question, &study->second, err);
+    if (code != KERF_OK) return code;
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->tallies[i].skipped) kerf_tune_study_skip(study->second, i, study->tallies[i].skipped);
+    study->pareto = pareto_create(study);
+    if (study->pareto) return KERF_OK;
+    study->second = kerf_tune_study_free(study->second);
+    return error_no_memory(err, "a study");
+}
+
+int32_t kerf_tune_study_trade(struct kerf_tune_study *study, int32_t maximize, struct kerf_error *err) {
+    const struct tune_policy *policy = study->policy;
+    if (study->num_observations > 0 || study->second)
+        return kerf_error_set(err, KERF_EINVALID, "a second objective comes before the first observation, and once");
+    if (study->num_earlier > 0 || study->preference.num > 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "a study of two objectives has no earlier observations and no preference");
+    if (policy != &tune_policy_kerf && policy != &tune_policy_exhaustive && policy != &tune_policy_random)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the policy %s has one objective; kerf, exhaustive and random may have two",
+                              policy->about.name);
+    if (study->space->num_settings > ACTIVE_MAX)
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "a Pareto front is sought among at most %d settings, not %d: leave values or parameters out",
+            (int)ACTIVE_MAX, (int)study->space->num_settings);
+    return make_second(study, maximize, err);
+}
+
+int32_t kerf_tune_study_observe_both(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                                     double second, struct kerf_error *err) {
+    struct kerf_tune_observation other = *observation;
+    if (study->second == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "this study has one objective; kerf_tune_study_trade gives it two");
+    other.value = observation->outcome == KERF_TUNE_VALUE ? second : 0;
+    int32_t code = check_observation(&study->question, observation, err);
+    if (code == KERF_OK && observation->outcome == KERF_TUNE_CENSORED)
+        code = kerf_error_set(err, KERF_EINVALID, "a run with two objectives is not stopped early");
+    if (code == KERF_OK) code = check_observation(&study->second->question, &other, err);
+    if (code == KERF_OK) code = take(study, observation, err);
+    return code == KERF_OK ? take(study->second, &other, err) : code;
+}
+
+int32_t kerf_tune_study_front(struct kerf_tune_study *study, struct kerf_tune_front *ret_front,
+                              struct kerf_error *err) {
+    struct kerf_tune_front front;
+    size_t size = ret_front->size < sizeof front ? ret_front->size : sizeof front;
+    if (size < sizeof ret_front->size) return kerf_error_set(err, KERF_EINVALID, "struct kerf_tune_front has no size");
+    if (study->second == NULL) return kerf_error_set(err, KERF_EINVALID, "a study of one objective has no front");
+    struct kerf_tune_answer second;
+    int32_t code = kerf_tune_study_answer(study->second, &second, err);
+    if (code == KERF_OK) code = pareto_front(study->pareto, &front, err);
+    if (code != KERF_OK) return code;
+    front.second = second.settings;
+    front.noise = second.noise;
+    front.size = ret_front->size;
+    memcpy(ret_front, &front, size);
+    return KERF_OK;
 }
 
 /* ---- What to do -------------------------------------------------------------------------------------------------- */
@@ -197,7 +280,9 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
                     (int)study->num_disturbed);
         return KERF_OK;
     }
-    int32_t code = study->policy->next(study, pending, num_pending, slot, ret_decision, err);
+    int has_front = study->pareto && study->policy == &tune_policy_kerf;
+    int32_t code = has_front ? pareto_next(study->pareto, pending, num_pending, slot, bound, ret_decision, err)
+                             : study->policy->next(study, pending, num_pending, slot, ret_decision, err);
     assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
     return code;
 }

@@ -57,6 +57,7 @@ for _name, _result, _arguments in (
         ("kerf_asker_ask", ctypes.c_int32, [ctypes.c_void_p, _ANSWER, _ERROR]),
         ("kerf_asker_tell", ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, _ERROR]),
         ("kerf_asker_answer", ctypes.c_int32, [ctypes.c_void_p, _ANSWER, _ERROR]),
+        ("kerf_asker_importance", ctypes.c_int32, [ctypes.c_void_p, _ANSWER, _ERROR]),
         ("kerf_error_name", ctypes.c_char_p, [ctypes.c_int32]),
         ("kerf_progress_flag", ctypes.c_int32, [ctypes.c_void_p, ctypes.c_double]),
         ("kerf_error_format", None, [_ERROR, ctypes.c_char_p, ctypes.c_size_t]),
@@ -226,6 +227,9 @@ class Asker:
 
     def answer(self) -> Any:
         return self._answer_of(_lib.kerf_asker_answer)
+
+    def importance(self) -> Any:
+        return self._answer_of(_lib.kerf_asker_importance)
 
     def tell(self, observation: Mapping[str, Any]) -> None:
         text, err = _json_of(observation), CError()

@@ -26,6 +26,9 @@ class Study:
     subject_to: limits on further numbers of a run, ["p99_ms <= 50"], which are told by name:
     study.tell(setting, tokens_per_s, p99_ms=41). A setting that broke one twice is not the answer.
 
+    pareto: a second objective, "p99_ms" (less is better) or "more tokens_per_s", told by name as well. `front` is then the
+    Pareto front of both.
+
     No setting comes twice before each was measured once. when={"draft": "spec"} names conditions: settings in which one does
     not hold lack the parameter. where, default, policy, prefer, within, margin, confidence, seed and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
     """
@@ -34,13 +37,13 @@ class Study:
                  where: Optional[Sequence[str]] = None, when: Optional[Mapping[str, str]] = None,
                  default: Optional[Setting] = None, policy: Optional[str] = None, prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
                  confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None,
-                 subject_to: Optional[Sequence[str]] = None) -> None:
+                 subject_to: Optional[Sequence[str]] = None, pareto: Optional[str] = None) -> None:
         params = {name: values if isinstance(values, str) else list(values) for name, values in space.items()}
         request = {"params": params, "maximize": maximize, "time": time, "where": list(where) if where else None,
                    "when": dict(when) if when else None,
                    "default": default, "policy": policy, "prefer": prefer, "within": within, "margin": margin,
                    "confidence": confidence, "seed": seed, "max_runs": max_runs,
-                   "subject_to": list(subject_to) if subject_to else None}
+                   "subject_to": list(subject_to) if subject_to else None, "pareto": pareto}
         self._values = {name: values for name, values in params.items() if not isinstance(values, str)}
         self._asker = Asker({key: value for key, value in request.items() if value is not None})
         #: Why the study ended: "confident", "too noisy", "done"; None before.
@@ -63,7 +66,7 @@ class Study:
         return self._given(answer["setting"])
 
     def tell(self, setting: Setting, value: Optional[float], **outputs: float) -> None:
-        """What was measured; None: the setting failed. outputs: the numbers that subject_to limits."""
+        """What was measured; None: the setting failed. outputs: the numbers that subject_to limits and pareto names."""
         told: Dict[str, Any] = {"setting": setting}
         if value is None:
             told["failed"] = True
@@ -84,6 +87,18 @@ class Study:
     def best(self) -> Optional[Setting]:
         """The best setting so far; None before anything was measured."""
         return self._given(self._asker.answer()["best"])
+
+    @property
+    def importance(self) -> List[Dict[str, Any]]:
+        """What matters: of each parameter, then of each pair beyond what both do alone, "parameters", its "share" of the variance
+        between settings, and an "interval" that holds it with 90 %."""
+        return list(self._asker.importance()["importance"])
+
+    @property
+    def front(self) -> List[Dict[str, Any]]:
+        """Of two objectives the Pareto front, the best by the first one first: "setting", "mean", "second", and "unbeaten", the
+        probability that no setting is better in both. `answer["probability"]` is that of the whole front."""
+        return [dict(one, setting=self._given(one["setting"])) for one in self._asker.answer()["front"] or []]
 
     @property
     def recommended(self) -> Optional[Setting]:

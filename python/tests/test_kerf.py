@@ -374,6 +374,26 @@ class Studies(unittest.TestCase):
         with self.assertRaisesRegex(kerf.Error, "is of .p95_ms."):
             study.tell({"x": 1}, 1, p99_ms=1, p95_ms=2)
 
+    def test_importance(self):
+        study = kerf.Study({"x": [1, 2, 4, 8], "flag": [False, True]})
+        self.assertEqual(study.importance, [])
+        for setting in ({"x": x, "flag": flag} for x in (1, 2, 4, 8) for flag in (False, True)):
+            study.tell(setting, 10 + setting["x"])
+        first, second = study.importance[:2]
+        self.assertEqual((first["parameters"], second["parameters"]), (["x"], ["flag"]))
+        self.assertGreater(first["share"], 0.8)
+        self.assertLess(second["share"], 0.1)
+
+    def test_front(self):
+        study = kerf.Study({"x": [1.0, 2.0, 4.0, 8.0]}, maximize=True, pareto="p99_ms")
+        while (setting := study.ask()) is not None:
+            study.tell(setting, setting["x"], p99_ms=10 if setting["x"] < 4 else 10 * setting["x"])
+        self.assertEqual([point["setting"] for point in study.front], [{"x": 8.0}, {"x": 4.0}, {"x": 2.0}])
+        self.assertEqual(study.front[0]["second"], 80)
+        self.assertGreaterEqual(study.answer["probability"], 0.95)
+        self.assertEqual(study.stop, "confident")
+        self.assertEqual(kerf.Study({"x": [1, 2]}).front, [])
+
     def test_nothing_leaks(self):
         def cycles(studies):
             for _ in range(studies):

@@ -206,6 +206,7 @@ _kerf() {
     'tune --param') _kerf_words ;;
     'tune --where' | 'tune -w') _kerf_words ;;
     'tune --subject-to') _kerf_words ;;
+    'tune --pareto') _kerf_words ;;
     'tune --default' | 'tune -d') _kerf_words ;;
     'tune --prefer') _kerf_words ;;
     'tune --within') _kerf_words ;;
@@ -384,8 +385,8 @@ _kerf() {
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --threads --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --threads --certificate --list --format --output --help ;;
         'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --attention --slice-cut --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --threads --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
-        'tune llama -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --tokens --depth --sequences --clients --requests --prompts --outputs --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
-        'tune  -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
+        'tune llama -'*) _kerf_words --param --where --subject-to --pareto --default --prefer --within --margin --confidence --objective --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --tokens --depth --sequences --clients --requests --prompts --outputs --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
+        'tune  -'*) _kerf_words --param --where --subject-to --pareto --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
         'studies list -'*) _kerf_words --format --output --help ;;
         'studies show -'*) _kerf_words --format --slice --output --help ;;

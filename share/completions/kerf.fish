@@ -248,6 +248,7 @@ complete -c kerf -n '__kerf_at tune llama' -F
 complete -c kerf -n '__kerf_at tune' -l param -x -d 'A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing); with a condition, draft=4,8 when map, it has an effect only where that holds'
 complete -c kerf -n '__kerf_at tune' -l where -s w -x -d 'A condition on settings: \'ubatch <= batch && batch * seqs < 4096\''
 complete -c kerf -n '__kerf_at tune' -l subject-to -x -d 'A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that the program prints or a worker answers, such as \'p99_ms <= 50\', with llama \'p95_s <= 2\' or \'ttft_s <= 0.5\''
+complete -c kerf -n '__kerf_at tune' -l pareto -x -d 'A second objective, named as in a limit: memory, cpu, p99_ms (less is better), or \'more tokens_per_s\''
 complete -c kerf -n '__kerf_at tune' -l default -s d -x -d 'The setting that is used today, such as batch=2048,ubatch=512'
 complete -c kerf -n '__kerf_at tune' -l prefer -x -d 'Of the settings within the margin, recommend the first in this order: smaller:ubatch,batch'
 complete -c kerf -n '__kerf_at tune' -l within -x -d 'How near the answer must be to the best of all settings (default: 3%)'

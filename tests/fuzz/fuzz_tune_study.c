@@ -36,9 +36,27 @@ static struct kerf_tune_space *make_space(unsigned shape) {
     return space;
 }
 
+/* second: NAN where there is one objective. */
+static void observe(struct kerf_tune_study *study, const struct kerf_tune_observation *o, double second) {
+    int32_t code =
+        isnan(second) ? kerf_tune_study_observe(study, o, NULL) : kerf_tune_study_observe_both(study, o, second, NULL);
+    CHECK(code == KERF_OK);
+}
+
+static void check_front(struct kerf_tune_study *study, const struct kerf_tune_space *space) {
+    struct kerf_tune_front front = {.size = sizeof front};
+    if (kerf_tune_study_front(study, &front, NULL) != KERF_OK) return; /* one objective */
+    CHECK(front.num >= 0 && front.num <= space->num_settings && front.probability >= 0 && front.probability <= 1);
+    for (int32_t m = 0; m < front.num; m++) {
+        CHECK(front.settings[m] >= 0 && front.settings[m] < space->num_settings);
+        CHECK(front.unbeaten[m] >= 0 && front.unbeaten[m] <= 1);
+    }
+}
+
 static void check_answer(struct kerf_tune_study *study, const struct kerf_tune_space *space) {
     struct kerf_tune_answer answer;
     CHECK(kerf_tune_study_answer(study, &answer, NULL) == KERF_OK);
+    check_front(study, space);
     struct kerf_tune_importance importance = {.size = sizeof importance};
     CHECK(kerf_tune_study_importance(study, &importance, NULL) == KERF_OK);
     for (int32_t k = 0; k < importance.num_effects; k++) {
@@ -84,7 +102,7 @@ static void same_decision(const struct kerf_tune_decision *a, const struct kerf_
 }
 
 /* To the end, with values that are all alike. */
-static void finish(struct kerf_tune_study *study, double clock) {
+static void finish(struct kerf_tune_study *study, double clock, double second) {
     struct kerf_tune_decision decision;
     for (int step = 0;; step++) {
         CHECK(step < ENDS_AFTER);
@@ -93,7 +111,7 @@ static void finish(struct kerf_tune_study *study, double clock) {
         struct kerf_tune_observation o = {
             .setting = decision.setting, .value = 1, .start_s = clock, .end_s = clock + 1};
         if (decision.limit > 0 && decision.limit < 1) o.outcome = KERF_TUNE_CENSORED, o.value = decision.limit;
-        CHECK(kerf_tune_study_observe(study, &o, NULL) == KERF_OK);
+        observe(study, &o, second);
         clock += 1;
     }
 }
@@ -114,9 +132,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     question.seed = (int64_t)byte(&input);
     question.prefer = how & 4 ? "larger:a" : NULL;
     if (question.prefer && strcmp(space->params[0].name, "a") != 0) question.prefer = NULL;
+    int has_second = (how & 0x78) == 0x40 && question.prefer == NULL; /* of the policy kerf */
     struct kerf_tune_study *study, *twin;
     CHECK(kerf_tune_study_create(&question, &study, NULL) == KERF_OK);
     CHECK(kerf_tune_study_create(&question, &twin, NULL) == KERF_OK);
+    if (has_second)
+        CHECK(kerf_tune_study_trade(study, how >> 7, NULL) == KERF_OK &&
+              kerf_tune_study_trade(twin, how >> 7, NULL) == KERF_OK);
     unsigned char skipped[1000] = {0};
     double clock = 0;
     for (int step = 0; step < STEPS && input.left > 0; step++) {
@@ -137,12 +159,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         CHECK(decision.setting >= 0 && decision.setting < space->num_settings && !skipped[decision.setting]);
         clock += clocks[extra >> 2 & 7];
         struct kerf_tune_observation o = observation(&input, space, &decision, clock, question.is_time);
-        CHECK(kerf_tune_study_observe(study, &o, NULL) == KERF_OK);
-        CHECK(kerf_tune_study_observe(twin, &o, NULL) == KERF_OK);
+        double second = has_second ? (double)(byte(&input) % 16) - 4 : NAN;
+        observe(study, &o, second);
+        observe(twin, &o, second);
         if (extra & 4) check_answer(study, space);
     }
     check_answer(study, space);
-    finish(study, clock);
+    finish(study, clock, has_second ? 1 : NAN);
     check_answer(study, space);
     kerf_tune_study_free(study);
     kerf_tune_study_free(twin);

@@ -85,7 +85,7 @@ static void write_journal(char id[KERF_STUDY_ID_SIZE]) {
     assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_OK);
     entry.result.observation = (struct kerf_tune_observation){.setting = 1, .value = 2.5, .start_s = 1, .end_s = 3.5};
     entry.result.wall_s = 2.5;
-    assert_int_equal(study_journal_add(journal, space, &entry, &err), KERF_OK);
+    assert_int_equal(study_journal_add(journal, space, &entry, NAN, &err), KERF_OK);
     study_journal_close(journal);
     kerf_tune_space_free(space);
 }

@@ -61,7 +61,7 @@ static struct study_journal *begin(char id[KERF_STUDY_ID_SIZE], const struct ker
 
 static void add(struct study_journal *journal, const struct kerf_tune_space *space, int32_t setting, double value) {
     struct kerf_study_entry one = entry(setting, value);
-    assert_int_equal(study_journal_add(journal, space, &one, NULL), KERF_OK);
+    assert_int_equal(study_journal_add(journal, space, &one, NAN, NULL), KERF_OK);
 }
 
 static struct kerf_study_record *read_back(const char *id) {
@@ -83,7 +83,7 @@ static void what_is_written_is_read_back(void **state) {
     failed.result.observation.failure = KERF_TUNE_FAILURE_MEMORY;
     failed.result.observation.disturbed = 1;
     snprintf(failed.result.message, sizeof failed.result.message, "CUDA out of memory");
-    assert_int_equal(study_journal_add(journal, space, &failed, NULL), KERF_OK);
+    assert_int_equal(study_journal_add(journal, space, &failed, NAN, NULL), KERF_OK);
     assert_int_equal(study_journal_stop(journal, "budget", "its time is spent", 12.5, 7, NULL), KERF_OK);
     study_journal_close(journal);
 
@@ -204,7 +204,7 @@ static void a_full_disk_leaves_whole_lines(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
     struct kerf_study_entry next = entry(1, 0.2);
     struct kerf_error err;
-    assert_int_equal(study_journal_add(journal, space, &next, &err), KERF_EIO);
+    assert_int_equal(study_journal_add(journal, space, &next, NAN, &err), KERF_EIO);
     assert_non_null(strstr(err.message, path));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     study_journal_close(journal);
@@ -357,7 +357,7 @@ static void earlier_measurements_are_found(void **state) {
     add(journal, space, 5, 0.2); /* batch=128, kv=q8_0 */
     struct kerf_study_entry failed = entry(2, 0);
     failed.result.observation.outcome = KERF_TUNE_FAILED;
-    assert_int_equal(study_journal_add(journal, space, &failed, NULL), KERF_OK);
+    assert_int_equal(study_journal_add(journal, space, &failed, NAN, NULL), KERF_OK);
     study_journal_close(journal);
     static const char *wider[] = {"batch=64..512:x2", "kv=q8_0,f16"};
     struct kerf_tune_space *other = NULL;
@@ -401,9 +401,56 @@ static int empty_folder(void **state) {
     return system(command);
 }
 
+/* The second objective's numbers are kept beside the first one's; a journal that lacks one is refused. */
+static void both_objectives_are_read_back(void **state) {
+    (void)state;
+    char id[KERF_STUDY_ID_SIZE] = "", path[256], name[KERF_STUDY_NAME_SIZE];
+    struct kerf_study_request request = usual();
+    struct kerf_tune_space *space;
+    struct study_journal *journal;
+    struct kerf_study_record *record;
+    struct kerf_study_state *study;
+    struct kerf_tune_front front = {.size = sizeof front};
+    struct kerf_error err;
+    int32_t maximize;
+    request.objective = "json:s and more a.b subject to memory <= 8GB";
+    request.defaults = NULL;
+    assert_int_equal(kerf_study_request_second(&request, name, &maximize), 1);
+    assert_string_equal(name, "a.b");
+    assert_int_equal(maximize, 1);
+    assert_string_equal(kerf_study_second_unit(name), "");
+    assert_string_equal(kerf_study_second_unit("memory"), "B");
+    assert_int_equal(kerf_study_request_space(&request, &space, &err), KERF_OK);
+    assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_OK);
+    struct kerf_study_entry one = entry(0, 0.5), failed = entry(1, 0);
+    failed.result.observation.outcome = KERF_TUNE_FAILED;
+    assert_int_equal(study_journal_add(journal, space, &one, 12.5, NULL), KERF_OK);
+    assert_int_equal(study_journal_add(journal, space, &failed, NAN, NULL), KERF_OK);
+    study_journal_close(journal);
+    record = read_back(id);
+    assert_true(record->seconds[0] == 12.5 && isnan(record->seconds[1]));
+    assert_int_equal(kerf_study_replay(record, NULL, &study, &err), KERF_OK);
+    assert_true(study->seconds[0] == 12.5 && study->num_entries == 2);
+    assert_int_equal(kerf_tune_study_front(study->study, &front, &err), KERF_OK);
+    assert_int_equal(front.num, 1);
+    kerf_study_state_free(study);
+    kerf_study_record_free(record);
+    path_of(id, path);
+    FILE *file = fopen(path, "a");
+    fputs("{\"n\":3,\"setting\":\"batch=32,kv=f16\",\"outcome\":\"value\",\"value\":1}\n", file);
+    fclose(file);
+    assert_int_equal(kerf_study_record_read(id, &record, &err), KERF_ESYNTAX);
+    assert_non_null(strstr(err.message, "a.b"));
+    assert_int_equal(err.line, 4);
+    kerf_tune_space_free(space);
+    request.objective = "regex:(x and less y)"; /* of the expression itself */
+    assert_int_equal(kerf_study_request_second(&request, name, &maximize), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(both_objectives_are_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_line_cut_off_is_taken_away, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(two_do_not_write_to_one, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),

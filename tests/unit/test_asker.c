@@ -203,6 +203,34 @@ static void what_breaks_a_limit_is_not_the_answer(void **state) {
     kerf_asker_free(asker);
 }
 
+/* 8 is the fastest, 1 the leanest, and 2 loses in both against 4. */
+static void two_objectives_have_a_front(void **state) {
+    (void)state;
+    static const struct {
+        int x, value;
+        const char *outputs;
+    } runs[] = {{1, 40, "{\"mem\":1}"}, {2, 30, "{\"mem\":9}"}, {4, 20, "{\"mem\":4}"}, {8, 10, "{\"mem\":8}"}};
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2,4,8]},\"pareto\":\"mem\"}");
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+            assert_int_equal(tell_output(asker, runs[i].x, runs[i].value, runs[i].outputs), KERF_OK);
+    char *text;
+    assert_int_equal(kerf_asker_answer(asker, &text, &err), KERF_OK);
+    json_t *answer = json_loads(text, 0, NULL), *front = json_object_get(answer, "front");
+    static const int expected[] = {8, 4, 1};
+    assert_int_equal(json_array_size(front), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(
+            json_integer_value(json_object_get(json_object_get(json_array_get(front, i), "setting"), "x")), expected[i]);
+    assert_true(json_number_value(json_object_get(answer, "probability")) > 0.95);
+    json_decref(answer);
+    kerf_call_free(text);
+    assert_int_equal(tell_output(asker, 1, 1, "{}"), KERF_EINVALID);
+    assert_non_null(strstr(err.message, "the second objective"));
+    assert_int_equal(tell_output(asker, 1, 1, "{\"mem\":1,\"\":1}"), KERF_EINVALID);
+    kerf_asker_free(asker);
+}
+
 static void refuses(const char *request, const char *part) {
     struct kerf_asker *asker = NULL;
     assert_int_not_equal(kerf_asker_create(request, strlen(request), &asker, &err), KERF_OK);
@@ -233,6 +261,9 @@ static void mistakes_are_told(void **state) {
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":\"p <= 5\"}", "must be an array of at most 16 limits");
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[5]}", "limits are texts");
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[\"p = 5\"]}", "must be a name, <= or >=");
+    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a b\"}", "must be the name of an output");
+    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"more \"}", "must be the name of an output");
+    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a\",\"policy\":\"race\"}", "race");
     struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2]}}");
     static const struct {
         const char *told, *part;
@@ -293,7 +324,7 @@ int main(void) {
         cmocka_unit_test(values_come_back_as_they_were),
         cmocka_unit_test(what_has_no_effect_is_not_there),
         cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
-        cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
+        cmocka_unit_test(two_objectives_have_a_front), cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(several_are_measured_at_once),
         cmocka_unit_test(huge_lengths_are_refused),

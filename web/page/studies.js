@@ -83,6 +83,26 @@ function Surface({ study, query }) {
     <${HeatMap} caption=${`${slice.length ? `With ${slice.join(', ')}; ` : ''}★ the best, ? not measured`} xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
 }
 
+/* Both objectives of each measured setting; the front is what no other setting beats in both. */
+function Front({ study }) {
+  const { pareto } = study;
+  const name = (study.request.objective || '').split(' ')[0].replace(/^json:/, '').replace(/^regex:.*/, 'objective');
+  const second = words({ unit: pareto.unit });
+  const members = new Set(pareto.front.map(({ setting }) => settingText(setting)));
+  const ones = study.settings.filter((one) => one.status === 'measured' && one.second !== null).sort((a, b) => a.mean - b.mean);
+  if (!ones.length) return null;
+  const of = (is) => ones.map((one) => (members.has(settingText(one.setting)) === is ? one.second : null));
+  return html`<section><h3>The Pareto front</h3>
+    <p>For each of all settings one of these ${pareto.front.length} is at most ${share(study.request.within)} worse in either, with a probability of ${percent(pareto.probability, 0)}.</p>
+    <${Chart} label=${`${pareto.objective} over ${name}: the Pareto front and the other settings`} xs=${ones.map((one) => one.mean)} xLabel=${name} xWords=${words(study)}
+      yLabel=${pareto.objective} yWords=${second} series=${[{ label: 'front', values: of(true), points: true }, { label: 'others', values: of(false), points: true }]} />
+    <${Table} caption="The front" rows=${pareto.front} keyOf=${(row) => settingText(row.setting)} columns=${[
+      { name: 'setting', of: (row) => settingText(row.setting) },
+      { name, of: (row) => row.mean, show: (row) => words(study)(row.mean), right: true },
+      { name: pareto.objective, of: (row) => row.second, show: (row) => second(row.second), right: true },
+      { name: 'unbeaten', of: (row) => row.unbeaten, show: (row) => percent(row.unbeaten, 0), right: true }]} /></section>`;
+}
+
 /* The share of each parameter, and of the pairs that have one, in the differences between settings. */
 function Matters({ study }) {
   const of = study.importance_of;
@@ -111,12 +131,12 @@ function Study({ study, query }) {
   const best = study.settings.find((one) => one.best);
   return html`<section aria-label="study"><h2>${study.study}</h2>
     <p>${state(study)}${study.reason ? `: ${study.reason}` : ''}. ${study.observations} runs in ${seconds(study.elapsed_s)}.
-      ${best && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
+      ${best && !study.pareto && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
         best.probability_within !== null ? `, within ${share(study.request.within)} of the best with ${percent(best.probability_within, 0)}` : ''}.`}
-      ${study.recommendation && html`<br />${study.recommendation}`}</p>
+      ${study.modes && html`<br />Some of the runs came out ${percent(Math.abs(study.modes.slower - 1), 0)} ${study.modes.slower > 1 ? 'higher' : 'lower'} than the others, by chance and whichever the setting: the machine has two modes.`}
+      ${study.recommendation && !study.pareto && html`<br />${study.recommendation}`}</p>
     <${Course} study=${study} />
-    <${Surface} study=${study} query=${query} />
-    <${Matters} study=${study} />
+    ${study.pareto ? html`<${Front} study=${study} />` : html`<${Surface} study=${study} query=${query} /><${Matters} study=${study} />`}
     <${Table} caption="Settings, the best first" rows=${all ? rows : rows.slice(0, rowsShown)} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
       { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
