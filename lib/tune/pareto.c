@@ -151,6 +151,47 @@ static double miss(const struct pareto *pareto, int32_t i, int32_t k, double sha
     return least;
 }
 
+/* How probable it is that a member is worse than a setting by more than `share` in objective o: by plain means where no more is
+ * known, else by the draws. */
+static double chance_worse(const struct pareto *pareto, int o, const struct plain_means *means, int32_t member,
+                           int32_t i) {
+    const struct posterior_draws *draws = pareto->draws[o];
+    double share = pareto->studies[0]->question.within;
+    int32_t count = 0;
+    if (means)
+        return posterior_ahead(draws, means, posterior_draws_setting(draws, member), posterior_draws_setting(draws, i),
+                               share);
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++)
+        count += drawn(pareto, o, member, k) > scale_within(scale_of(pareto, o), drawn(pareto, o, i, k), share);
+    return (double)count / SURFACE_DRAWS;
+}
+
+/* At most so probable is it that no measured setting is missed, where plain means have to tell: 1 less the sum over settings
+ * of what speaks against the member that covers each best. *ret_missed and *ret_nearest: where the most speaks against it. */
+static double chance_by_means(const struct pareto *pareto, int32_t *ret_missed, int32_t *ret_nearest) {
+    const struct kerf_tune_study *study = pareto->studies[0];
+    struct plain_means means[BOTH];
+    int told[BOTH];
+    /* A study looks again and again until luck agrees: a share of the doubt for each time that the runs doubled. */
+    double looks = 1 + log2(fmax(1, (double)history_informative(study) / pareto->draws[0]->num)), chance = 1, most = 0;
+    for (int o = 0; o < BOTH; o++) told[o] = posterior_means(pareto->draws[o], &means[o]);
+    if (!told[0] && !told[1]) return 1;
+    for (int32_t i = 0; i < pareto->draws[0]->num; i++) {
+        double least = 1;
+        int32_t nearest = -1;
+        if (study->tallies[posterior_draws_setting(pareto->draws[0], i)].values == 0) continue;
+        for (int32_t m = 0; m < pareto->verdict.num && least > 0; m++) {
+            int32_t member = pareto->verdict.members[m];
+            double worse = member == i ? 0 : chance_worse(pareto, 0, told[0] ? &means[0] : NULL, member, i);
+            if (member != i && worse < least) worse += chance_worse(pareto, 1, told[1] ? &means[1] : NULL, member, i);
+            if (worse < least) least = worse, nearest = member;
+        }
+        chance -= looks * least;
+        if (least > most) most = least, *ret_missed = i, *ret_nearest = nearest;
+    }
+    return fmax(chance, 0);
+}
+
 /* The pair of a missed setting and the member nearest to it that comes up most often. */
 static int judge(struct pareto *pareto) {
     struct verdict *verdict = &pareto->verdict;
@@ -178,7 +219,10 @@ static int judge(struct pareto *pareto) {
         const int32_t *beside = pairs + (int64_t)verdict->missed * n;
         if (beside[i] > (verdict->nearest < 0 ? 0 : beside[verdict->nearest])) verdict->nearest = i;
     }
-    verdict->of_drawn = verdict->num ? (double)holds / SURFACE_DRAWS : 0;
+    int32_t by_means = -1, beside_it = -1;
+    double drawn_chance = (double)holds / SURFACE_DRAWS, chance = chance_by_means(pareto, &by_means, &beside_it);
+    if (chance < drawn_chance && by_means >= 0) verdict->missed = by_means, verdict->nearest = beside_it;
+    verdict->of_drawn = verdict->num ? fmin(drawn_chance, chance) : 0;
     verdict->probability = verdict->of_drawn * (1 - pareto->draws[0]->isolated) * (1 - pareto->draws[1]->isolated);
     return 1;
 }

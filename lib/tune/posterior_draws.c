@@ -288,38 +288,44 @@ static double variance_of_repeats(const struct kerf_tune_study *study, double *r
     return freedom > 0 ? sum / freedom : 0;
 }
 
-static double chance_by_means(const struct posterior_draws *draws, int32_t setting, double share, double variance,
-                              double freedom) {
+int posterior_means(const struct posterior_draws *draws, struct plain_means *ret_means) {
     const struct kerf_tune_study *study = draws->model->study;
-    const struct tally *own = &study->tallies[setting];
+    ret_means->variance = variance_of_repeats(study, &ret_means->freedom);
+    if (ret_means->freedom == 0 || study->space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return 0;
+    if (draws->model->changepoints.num > 0 || draws->model->num_slots > 1) return 0; /* means are of several machines */
+    if (draws->model->modes.share > 0) return 0;                                     /* .. or of two modes */
+    return is_of_words(study->space) || fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
+}
+
+double posterior_ahead(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
+                       int32_t other, double share) {
+    const struct scale *scale = &draws->model->scale;
+    const struct tally *own = &draws->model->study->tallies[setting], *its = &draws->model->study->tallies[other];
+    double behind = scale_to(scale, its->mean) + log1p(share) - scale_to(scale, own->mean);
+    double error = sqrt(means->variance * (1.0 / own->values + 1.0 / its->values));
+    return error > 0 ? 1 - student_cdf(behind / error, means->freedom) : behind < 0;
+}
+
+static double chance_by_means(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
+                              double share) {
+    const struct kerf_tune_study *study = draws->model->study;
     double chance = 1;
-    for (int32_t j = 0; j < study->space->num_settings; j++) {
-        const struct tally *other = &study->tallies[j];
-        if (j == setting || other->values == 0 || !history_is_open(study, j)) continue;
-        double ahead =
-            scale_to(&draws->model->scale, other->mean) + log1p(share) - scale_to(&draws->model->scale, own->mean);
-        double error = sqrt(variance * (1.0 / own->values + 1.0 / other->values));
-        chance -= error > 0 ? 1 - student_cdf(ahead / error, freedom) : ahead < 0;
-    }
+    for (int32_t j = 0; j < study->space->num_settings; j++)
+        if (j != setting && study->tallies[j].values > 0 && history_is_open(study, j))
+            chance -= posterior_ahead(draws, means, setting, j, share);
     return chance > 0 ? chance : 0;
 }
 
 static void keep_to_means(struct posterior_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
-    const struct kerf_tune_space *space = study->space;
-    int words = is_of_words(space);
-    double freedom, variance = variance_of_repeats(study, &freedom);
-    if (freedom == 0 || space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return;
-    if (draws->model->changepoints.num > 0 || draws->model->num_slots > 1) return; /* means are of several machines */
-    if (draws->model->modes.share > 0) return;                                     /* .. or of two modes */
-    if (!words && fmin(sqrt(variance), surface_model_noise(draws->model)) < LOUD) return;
+    struct plain_means means;
+    if (!posterior_means(draws, &means)) return;
     for (int32_t i = 0; i < draws->num; i++) {
         int32_t setting = posterior_draws_setting(draws, i);
         if (study->tallies[setting].values == 0) continue;
-        double within = chance_by_means(draws, setting, study->question.within, variance, freedom);
-        double margin = chance_by_means(draws, setting, study->question.margin, variance, freedom);
-        draws->within[i] = fmin(draws->within[i], within);
-        draws->within_margin[i] = fmin(draws->within_margin[i], margin);
+        draws->within[i] = fmin(draws->within[i], chance_by_means(draws, &means, setting, study->question.within));
+        draws->within_margin[i] =
+            fmin(draws->within_margin[i], chance_by_means(draws, &means, setting, study->question.margin));
     }
 }
 

@@ -29,6 +29,21 @@ struct posterior_draws *posterior_draws_free(struct posterior_draws *draws);
 int32_t posterior_draws_setting(const struct posterior_draws *draws, int32_t i);   /* the setting behind an index */
 int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active); /* -1: it was not drawn */
 
+/* ---- Plain means ------------------------------------------------------------------------------------------------- */
+
+/* Where settings have nothing in common or noise is large, no more is known than their own means tell. */
+struct plain_means {
+    double variance, freedom; /* of repeated runs, relative to their means */
+};
+
+/* 0 where the model tells more. */
+int posterior_means(const struct posterior_draws *draws, struct plain_means *ret_means);
+
+/* By them, how probable it is that the one setting, which was measured as the other one was, is worse than it by more than
+ * `share`. */
+double posterior_ahead(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
+                       int32_t other, double share);
+
 /* ---- Acquisition (acquisition.c): which run tells most ----------------------------------------------------------- */
 
 /* The drawn setting whose next run tells most about `holds` [SURFACE_DRAWS], the draws in which a statement holds: an

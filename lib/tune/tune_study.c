@@ -256,7 +256,9 @@ int32_t kerf_tune_study_front(struct kerf_tune_study *study, struct kerf_tune_fr
 /* ---- What to do -------------------------------------------------------------------------------------------------- */
 
 int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study) {
-    return study->question.max_observations ? study->question.max_observations : study->policy->max_observations(study);
+    if (study->question.max_observations) return study->question.max_observations;
+    int32_t bound = study->policy->max_observations(study);
+    return study->second && bound < INT32_MAX / 2 ? 2 * bound : bound; /* a front is several answers */
 }
 
 int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
