@@ -266,6 +266,33 @@ static void stretch(struct posterior_draws *draws) {
     }
 }
 
+static const double UNLIKELY = 0.02; /* less changes nothing */
+
+/* Where noise differs from setting to setting, as far as that is probable. Each setting takes the normal numbers in another
+ * order. */
+static void spread_unequal(struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct unequal unequal = unequal_noise(model);
+    struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 37 + 5);
+    double normals[SURFACE_DRAWS], chance[SURFACE_DRAWS];
+    if (unequal.chance < UNLIKELY) return;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        chance[k] = random_double(&rng);
+        normals[k] = random_normal(&rng, 0, 1);
+    }
+    for (int32_t i = 0; i < draws->num; i++) {
+        uint32_t setting = (uint32_t)posterior_draws_setting(draws, i), step = 2 * setting + 1;
+        double mean = 0, *y = draws->y + (int64_t)i * SURFACE_DRAWS;
+        if (model->study->tallies[setting].values == 0) continue;
+        for (int32_t k = 0; k < SURFACE_DRAWS; k++) mean += y[k] / SURFACE_DRAWS;
+        for (uint32_t k = 0; k < SURFACE_DRAWS; k++) {
+            if (chance[k] >= unequal.chance) continue;
+            double by = unequal_at(&unequal, &model->repeats[draws->at[i]], normals[(k * step + setting) % SURFACE_DRAWS]);
+            if (by > 1) y[k] = mean + sqrt(by) * (y[k] - mean);
+        }
+    }
+}
+
 /*
  * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and
  * the luckiest of a dozen leads. The probability is therefore at most what Student's t gives by means alone: that no
@@ -340,6 +367,7 @@ static int judge(struct posterior_draws *draws) {
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
     split_modes(draws);
     stretch(draws);
+    spread_unequal(draws);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
     for (int32_t i = 1; i < num; i++) {
         const double *restrict y = draws->y + (int64_t)i * SURFACE_DRAWS;
