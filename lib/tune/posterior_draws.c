@@ -272,7 +272,7 @@ static const double UNLIKELY = 0.02; /* less changes nothing */
  * order. */
 static void spread_unequal(struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
-    const struct unequal unequal = unequal_noise(model);
+    const struct unequal unequal = unequal_noise(model->repeats, model->num_active);
     struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 37 + 5);
     double normals[SURFACE_DRAWS], chance[SURFACE_DRAWS];
     if (unequal.chance < UNLIKELY) return;
@@ -287,7 +287,8 @@ static void spread_unequal(struct posterior_draws *draws) {
         for (int32_t k = 0; k < SURFACE_DRAWS; k++) mean += y[k] / SURFACE_DRAWS;
         for (uint32_t k = 0; k < SURFACE_DRAWS; k++) {
             if (chance[k] >= unequal.chance) continue;
-            double by = unequal_at(&unequal, &model->repeats[draws->at[i]], normals[(k * step + setting) % SURFACE_DRAWS]);
+            double by =
+                unequal_at(&unequal, &model->repeats[draws->at[i]], normals[(k * step + setting) % SURFACE_DRAWS]);
             if (by > 1) y[k] = mean + sqrt(by) * (y[k] - mean);
         }
     }

@@ -17,13 +17,14 @@
 #include "tune/unequal_noise.h"
 
 #include <math.h>
-#include "tune/surface_model.h"
 
 static const double PRIOR = 0.1, FREEDOM = 3;
 enum { SCALES = 9 };
 static const double scales[SCALES] = {0.1, 0.17, 0.25, 0.35, 0.5, 0.7, 1, 1.4, 2};
 
-static double log_equal(const struct repeats *of, double v) { return -0.5 * of->num * log(2 * M_PI * v) - 0.5 * of->squares / v; }
+static double log_equal(const struct repeats *of, double v) {
+    return -0.5 * of->num * log(2 * M_PI * v) - 0.5 * of->squares / v;
+}
 
 static double log_unequal(const struct repeats *of, double v) {
     double n = of->num, f = FREEDOM;
@@ -31,12 +32,12 @@ static double log_unequal(const struct repeats *of, double v) {
            0.5 * (f + n) * log1p(of->squares / (f * v));
 }
 
-struct unequal unequal_noise(const struct surface_model *model) {
+struct unequal unequal_noise(const struct repeats *repeats, int32_t num) {
     double equal[SCALES] = {0}, unequal[SCALES] = {0}, most = -INFINITY, sum[2] = {0, 0}, scale = 0;
-    for (int32_t i = 0; i < model->num_active; i++)
-        for (int s = 0; s < SCALES && model->repeats[i].num > 0; s++) {
-            equal[s] += log_equal(&model->repeats[i], scales[s]);
-            unequal[s] += log_unequal(&model->repeats[i], scales[s]);
+    for (int32_t i = 0; i < num; i++)
+        for (int s = 0; s < SCALES && repeats[i].num > 0; s++) {
+            equal[s] += log_equal(&repeats[i], scales[s]);
+            unequal[s] += log_unequal(&repeats[i], scales[s]);
         }
     for (int s = 0; s < SCALES; s++) most = fmax(most, fmax(equal[s], unequal[s]));
     for (int s = 0; s < SCALES; s++) {
@@ -54,8 +55,4 @@ double unequal_at(const struct unequal *unequal, const struct repeats *of, doubl
     double f = FREEDOM + of->num, c = 2 / (9 * f), root = 1 - c + sqrt(c) * normal;
     double chi = f * fmax(root * root * root, 1e-3);
     return (FREEDOM * unequal->scale + of->squares) / chi;
-}
-
-double unequal_mean(const struct unequal *unequal, const struct repeats *of) {
-    return (FREEDOM * unequal->scale + of->squares) / (FREEDOM + of->num - 2);
 }

@@ -3,9 +3,7 @@
 #ifndef KERF_TUNE_UNEQUAL_NOISE_H
 #define KERF_TUNE_UNEQUAL_NOISE_H
 
-#include "base/random.h"
-
-struct surface_model;
+#include <stdint.h>
 
 /* The repeated runs of one setting. */
 struct repeats {
@@ -17,10 +15,9 @@ struct unequal {
     double chance; /* that noise differs */
     double scale;  /* of a setting's variance then, in variances of the model's noise */
 };
-struct unequal unequal_noise(const struct surface_model *model);
+struct unequal unequal_noise(const struct repeats *repeats, int32_t num);
 
-/* Where it differs, the variance of a setting's noise in variances of the model's: a draw of it by a normal number, and its mean. */
+/* Where it differs, the variance of a setting's noise in variances of the model's: by a normal number. */
 double unequal_at(const struct unequal *unequal, const struct repeats *of, double normal);
-double unequal_mean(const struct unequal *unequal, const struct repeats *of);
 
 #endif
