@@ -127,6 +127,19 @@ static void memory_words(struct kerf_text *out, double bytes, double capacity) {
     kerf_text_printf(out, " (%.0f %%)", 100 * bytes / capacity);
 }
 
+/* How far an order that was searched for is from the shortest one. */
+static void order_words(struct kerf_text *words, const struct kerf_estimate *estimate) {
+    const double gap = kerf_estimate_gap(estimate);
+    kerf_text_clear(words);
+    if (gap < 0) return;
+    kerf_text_add(words, "The pipeline takes ");
+    quantity_seconds(words, estimate->pipeline->makespan_s);
+    if (gap > 0)
+        kerf_text_printf(words, ", at most %.1f %% above any order of these operations within this memory.", 100 * gap);
+    else
+        kerf_text_add(words, "; no order of these operations within this memory is shorter.");
+}
+
 void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
                     const struct print_style *style) {
     struct kerf_text words = {0};
@@ -146,6 +159,8 @@ void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, c
     memory_words(&words, estimate->memory_bytes, capacity);
     bar(out, "memory", &bytes, fmax(capacity, estimate->memory_bytes), words.failed ? "" : words.data, quantity_bytes,
         style);
+    order_words(&words, estimate);
+    if (words.length) table_words(out, &words, 2, style);
     kerf_text_free(&words);
 }
 

@@ -23,11 +23,28 @@ static const struct best_columns plain_columns[] = {{2, 0, 1}, {1, 0, 1}, {0, 0,
 
 static void percent(struct kerf_text *out, double share) { kerf_text_printf(out, "%.1f %%", 100 * share); }
 
+/* Whether an order was searched for: how far it may be from the shortest is told then. */
+static int has_gaps(const struct kerf_search *search) {
+    for (int32_t i = 0; i < search->num_plans; i++)
+        if (kerf_estimate_gap(&search->plans[i]) >= 0) return 1;
+    return 0;
+}
+
+static void gap_cell(struct kerf_text *cells, const struct kerf_estimate *estimate) {
+    const double gap = kerf_estimate_gap(estimate);
+    if (gap > 0)
+        kerf_text_printf(cells, "<= %.1f %%", 100 * gap);
+    else if (gap >= 0)
+        kerf_text_add(cells, "optimal");
+    kerf_text_add(cells, "\t");
+}
+
 static void best_cells(struct kerf_text *cells, const struct kerf_search *search, const struct best_columns *shown) {
+    const int gaps = shown->distance && has_gaps(search);
     kerf_text_clear(cells);
-    kerf_text_printf(cells, "rank\tstep%s%s%s%s\tlayout\n", shown->distance ? "\tslower" : "",
+    kerf_text_printf(cells, "rank\tstep%s%s%s%s%s\tlayout\n", shown->distance ? "\tslower" : "",
                      shown->rates ? "\ttokens/s each\tMFU" : "", shown->distance ? "\tmemory" : "",
-                     shown->trades ? "\tagainst the best" : "");
+                     gaps ? "\tabove optimum" : "", shown->trades ? "\tagainst the best" : "");
     for (int32_t i = 0; i < search->num_plans; i++) {
         const struct kerf_estimate *estimate = &search->plans[i];
         kerf_text_printf(cells, "%d\t", i + 1);
@@ -43,6 +60,7 @@ static void best_cells(struct kerf_text *cells, const struct kerf_search *search
             kerf_text_add(cells, "\t");
         }
         if (shown->distance) quantity_bytes(cells, estimate->memory_bytes), kerf_text_add(cells, "\t");
+        if (gaps) gap_cell(cells, estimate);
         if (shown->trades && i > 0) words_trade(cells, &search->plans[0], estimate, shown->trades);
         if (shown->trades) kerf_text_add(cells, "\t");
         kerf_layout_text(cells, &search->problem, &estimate->layout);
@@ -62,13 +80,21 @@ static void best_layouts(struct kerf_text *out, const struct kerf_search *search
         width = terminal_table_width(&cells);
         if (width <= style->columns || !shown->distance) break;
     }
-    numbers += 2 * shown->distance + 2 * shown->rates;
+    numbers += 2 * shown->distance + 2 * shown->rates + (shown->distance && has_gaps(search));
     for (int32_t i = 2; i < numbers; i++) columns[i].right = 1;
     kerf_text_add(out, "\n");
     terminal_table(out, &cells, columns, width, style->colour, -1);
     kerf_text_clear(&cells);
+    if (shown->distance && has_gaps(search)) {
+        kerf_text_add(
+            &cells,
+            "above optimum: how much longer the pipeline takes, at most, than in the shortest order within its memory");
+        table_words(out, &cells, 0, style);
+        kerf_text_clear(&cells);
+    }
     if (!shown->distance || (has_rates && !shown->rates)) {
-        kerf_text_printf(&cells, "not shown, for lack of room: %s%s%s", shown->distance ? "" : "slower, memory",
+        kerf_text_printf(&cells, "not shown, for lack of room: %s%s%s%s", shown->distance ? "" : "slower, memory",
+                         !shown->distance && has_gaps(search) ? ", above optimum" : "",
                          has_rates && !shown->distance ? ", " : "", has_rates ? "tokens/s each, MFU" : "");
         table_words(out, &cells, 0, style);
     }

@@ -152,7 +152,12 @@ struct kerf_pipeline {
     const double *activation_bytes;
     double p2p_s; /* latency between two devices */
     double makespan_s;
+    double bound_s; /* no order within the same memory takes less; 0: not known, as the schedule is not searched for */
 };
+
+/** How much longer the order of the pipeline takes at most than the shortest one within the same memory, as a share of
+ * that; 0: none is shorter. Below 0: not known, as the schedule is not searched for, or without a pipeline. */
+KERF_API double kerf_estimate_gap(const struct kerf_estimate *estimate);
 
 /** The value of the part of this name, 0 when there is none. */
 KERF_API double kerf_part_value(const struct kerf_parts *parts, const char *name);

@@ -29,6 +29,12 @@ double kerf_estimate_price(const struct kerf_problem *problem, const struct kerf
     return kerf_estimate_days(problem, estimate) * 24 * (double)problem->gpus * problem->device_hour_price;
 }
 
+double kerf_estimate_gap(const struct kerf_estimate *estimate) {
+    const struct kerf_pipeline *pipeline = estimate->pipeline;
+    if (pipeline == NULL || !(pipeline->bound_s > 0)) return -1;
+    return pipeline->makespan_s <= pipeline->bound_s * (1 + 1e-12) ? 0 : pipeline->makespan_s / pipeline->bound_s - 1;
+}
+
 static void numbers_json(struct kerf_json *json, const char *key, const double *values, int32_t count) {
     kerf_json_open(json, key, '[');
     for (int32_t i = 0; i < count; i++) kerf_json_number(json, NULL, values[i]);
@@ -81,6 +87,10 @@ void kerf_estimate_json(struct kerf_json *json, const struct kerf_problem *probl
         kerf_json_integer(json, "comparable_runs", estimate->comparable_runs);
         kerf_json_number(json, "p_oom", estimate->p_oom);
         kerf_json_number(json, "pipeline_s", estimate->pipeline_s);
+        if (pipeline->bound_s > 0) {
+            kerf_json_number(json, "pipeline_lower_bound_s", pipeline->bound_s);
+            kerf_json_number(json, "pipeline_above_optimum", kerf_estimate_gap(estimate));
+        }
         kerf_json_number(json, "tokens_per_s_per_device", kerf_estimate_tokens_per_s(problem, estimate));
         kerf_json_number(json, "mfu", estimate->mfu);
         kerf_json_number(json, "model_flops", estimate->model_flops);

@@ -37,9 +37,10 @@ struct pipeliner {
     /* The most that each device holds of activations, without a simulation: ret_peak_bytes [devices]. 1; 0 when memory ran
      * out; -1: it must be simulated. */
     int (*peak)(struct pipeliner_memory *memory, const struct pipeliner_question *question, double *ret_peak_bytes);
-    /* The makespan, and the same. 0 when memory ran out. */
+    /* The makespan, and the same; where the schedule is searched for also what none within its memory takes less than,
+     * else 0. 0 when memory ran out. */
     int (*time)(struct pipeliner_memory *memory, const struct pipeliner_question *question, struct arena *arena,
-                double *ret_makespan_s, double *ret_peak_bytes);
+                double *ret_makespan_s, double *ret_bound_s, double *ret_peak_bytes);
 };
 
 #endif

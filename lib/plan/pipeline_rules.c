@@ -42,11 +42,12 @@ static int peak(struct pipeliner_memory *memory, const struct pipeliner_question
 }
 
 static int time(struct pipeliner_memory *memory, const struct pipeliner_question *question, struct arena *arena,
-                double *ret_makespan_s, double *ret_peak_bytes) {
+                double *ret_makespan_s, double *ret_bound_s, double *ret_peak_bytes) {
     struct pipeline_question asked = question_of(question);
     struct pipeline_answer answer = {.peak_bytes = ret_peak_bytes};
     if (!pipeline_time(&asked, made_of(memory), arena, &answer)) return 0;
     *ret_makespan_s = answer.makespan_s;
+    *ret_bound_s = answer.bound_s;
     return 1;
 }
 

@@ -22,6 +22,7 @@ struct pipeline_question {
 
 struct pipeline_answer {
     double makespan_s;
+    double bound_s;     /* where the rule searches for an order, no order within its memory takes less; else 0 */
     double *peak_bytes; /* [devices] activations at most; the caller's */
 };
 

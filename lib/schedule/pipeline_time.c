@@ -162,6 +162,15 @@ static void peaks(const struct pipeline_question *question, const struct known_r
 
 /* ---- Time ----------------------------------------------------------------------------------------------------- */
 
+/* Whether the rule searches for an order. */
+static int searches(const char *name) {
+    const struct rule *rule;
+    if (strcmp(rule_best.shown.name, name) == 0) return 1; /* it is in no list */
+    for (size_t i = 0; (rule = rules_at(i)); i++)
+        if (strcmp(rule->shown.name, name) == 0) return rule->search != NULL;
+    return 0;
+}
+
 static int simulate(const struct pipeline_question *question, const struct pipeline_made_one *made, struct arena *arena,
                     struct pipeline_answer *ret_answer) {
     const int32_t stages = question->devices * question->chunks;
@@ -184,6 +193,8 @@ static int simulate(const struct pipeline_question *question, const struct pipel
     assert(code == KERF_OK || code == KERF_ENOMEM);
     if (code == KERF_OK) {
         ret_answer->makespan_s = timeline->makespan_s;
+        if (searches(question->rule))
+            ret_answer->bound_s = kerf_schedule_lower_bound(schedule, &times, timeline).makespan_s;
         if (ret_answer->peak_bytes && timeline->peak_bytes)
             memcpy(ret_answer->peak_bytes, timeline->peak_bytes, (size_t)question->devices * sizeof *whole);
     }
@@ -237,6 +248,7 @@ int pipeline_time(const struct pipeline_question *question, struct pipeline_made
                   struct pipeline_answer *ret_answer) {
     const struct known_rule *rule = known(question->rule);
     assert(pipeline_takes(question->rule, question->devices, question->chunks, question->microbatches));
+    ret_answer->bound_s = 0;
     if (is_known(rule, question->devices, question->chunks, question->microbatches)) {
         if (!rule->makespan(question, arena, &ret_answer->makespan_s)) return 0;
         if (ret_answer->peak_bytes && question->activation_bytes) peaks(question, rule, ret_answer->peak_bytes);

@@ -231,6 +231,7 @@ static const struct kerf_pipeline *pipeline_of(const struct composition *composi
     pipeline->activation_bytes = copy_of(composition->activation_bytes, count, arena);
     pipeline->p2p_s = composition->latency_s;
     pipeline->makespan_s = composition->makespan_s;
+    pipeline->bound_s = composition->bound_s;
     int good = pipeline->forward_s && pipeline->backward_input_s && pipeline->backward_weight_s;
     return good && pipeline->activation_bytes ? pipeline : NULL;
 }

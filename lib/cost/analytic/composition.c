@@ -297,7 +297,8 @@ double composition_least_step_s(const struct composition *composition, const str
 int composition_run(struct composition *composition, const struct kerf_layout *layout) {
     struct pipeliner_question question = question_of(composition, layout);
     return composition->space->pipeliner->time(composition->pipelines, &question, composition->arena,
-                                               &composition->makespan_s, composition->peak_bytes);
+                                               &composition->makespan_s, &composition->bound_s,
+                                               composition->peak_bytes);
 }
 
 /* ---- The step --------------------------------------------------------------------------------------------- */

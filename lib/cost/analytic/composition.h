@@ -38,7 +38,7 @@ struct composition {
     int64_t layers[KERF_KINDS_MAX], recomputed_layers[KERF_KINDS_MAX]; /* of all stages; recomputed: of full:K */
     double latency_s, sender_s; /* sender_s: of all devices and one micro-batch */
     int64_t micro_batches;
-    double makespan_s;
+    double makespan_s, bound_s; /* bound_s: as the pipeliner says */
 };
 
 /* Room for every layout of the space's problem; 0 when memory ran out. arena keeps it, scratch is for simulations. It is to
