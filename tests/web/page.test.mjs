@@ -256,13 +256,6 @@ const tests = {
     await says(page, new RegExp(`^${estimate.step_time_s.toPrecision(3)} s a step`));
     await choice(page, 'framework').selectOption('megatron');
     await says(page, '--tensor-model-parallel-size');
-    spawnSync(program, ['tune', '--param', 'n=1..4', '--study', 'front', '--policy', 'exhaustive', '--interference', 'ignore', '--objective', 'json:a', '--pareto', 'b',
-      '--', 'sh', '-c', 'echo "{\\"a\\": $0, \\"b\\": $((5 - $0))}"', '{n}'], { env: environment, stdio: 'ignore' });
-    await page.getByRole('button', { name: 'front', exact: true }).click();
-    await says(page, 'For each of all settings one of these 4 is at most 3 % worse in either');
-    await page.getByRole('table').filter({ hasText: 'unbeaten' }).first().waitFor();
-    await row.click();
-    await says(page, 'The surface as it is believed');
     const [, csv] = await download(page, 'download CSV');
     assert.ok(csv.includes('step_time_s'));
     await page.reload();
@@ -338,7 +331,7 @@ const tests = {
     await page.setViewportSize({ width: 1280, height: 900 });
     await says(page, 'broken');
     spawnSync(program, ['tune', '--param', 'n=1..4', '--study', 'front', '--policy', 'exhaustive', '--interference', 'ignore', '--objective', 'json:a', '--pareto', 'b',
-      '--', 'sh', '-c', 'echo "{\\"a\\": $0, \\"b\\": $((5 - $0))}"', '{n}'], { env: environment, stdio: 'ignore' });
+      '--', 'sh', '-c', 'echo "{{\\"a\\": $0, \\"b\\": $((5 - $0))}"', '{n}'], { env: environment, stdio: 'ignore' });
     await page.getByRole('button', { name: 'front', exact: true }).click();
     await says(page, 'For each of all settings one of these 4 is at most 3 % worse in either');
     await page.getByRole('table').filter({ hasText: 'unbeaten' }).first().waitFor();
