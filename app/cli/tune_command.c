@@ -403,13 +403,12 @@ static int32_t read_shares(const struct tune_options *values, struct kerf_study_
 
 /* " and less memory", for "memory", "less memory" or "more tokens_per_s". */
 static int32_t read_pareto(const char *text, struct kerf_text *ret_objective, struct kerf_error *err) {
-    int is_more = strncmp(text, "more ", 5) == 0, has_word = is_more || strncmp(text, "less ", 5) == 0;
-    const char *name = has_word ? text + 5 : text;
-    if (*name == 0 || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")] ||
-        strlen(name) >= KERF_STUDY_NAME_SIZE)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--pareto '%.64s' must be a name, such as memory, p99_ms, or 'more tokens_per_s'", text);
-    kerf_text_printf(ret_objective, " and %s %s", is_more ? "more" : "less", name);
+    char name[OUTPUT_NAME_SIZE];
+    int32_t maximize;
+    struct kerf_error why;
+    if (output_objective_read(text, name, &maximize, &why) != KERF_OK)
+        return kerf_error_set(err, KERF_EINVALID, "--pareto %s", why.message);
+    kerf_text_printf(ret_objective, " and %s %s", maximize ? "more" : "less", name);
     return KERF_OK;
 }
 

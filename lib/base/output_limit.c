@@ -49,6 +49,23 @@ int32_t output_limit_read(const char *text, struct output_limit *ret_limit, stru
     return code;
 }
 
+size_t output_name_length(const char *text) {
+    return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+}
+
+int32_t output_objective_read(const char *text, char ret_name[OUTPUT_NAME_SIZE], int32_t *ret_maximize,
+                              struct kerf_error *err) {
+    int is_more = strncmp(text, "more ", 5) == 0, has_word = is_more || strncmp(text, "less ", 5) == 0;
+    const char *name = has_word ? text + 5 : text;
+    size_t length = output_name_length(name);
+    if (length == 0 || length >= OUTPUT_NAME_SIZE || name[length])
+        return kerf_error_set(err, KERF_EINVALID,
+                              "'%.64s' must be a name, such as memory, p99_ms, or 'more tokens_per_s'", text);
+    memcpy(ret_name, name, length + 1);
+    *ret_maximize = is_more;
+    return KERF_OK;
+}
+
 int output_limit_holds(const struct output_limit *limit, double value) {
     if (limit->is_least) return limit->is_strict ? value > limit->bound : value >= limit->bound;
     return limit->is_strict ? value < limit->bound : value <= limit->bound;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bound on a further number of a run: "p99_ms <= 50", "memory <= 8GB", "tokens_per_s >= 100". */
+/* A bound on a further number of a run, or that number as an objective: "p99_ms <= 50", "memory <= 8GB", "tokens_per_s >= 100". */
 #ifndef KERF_BASE_OUTPUT_LIMIT_H
 #define KERF_BASE_OUTPUT_LIMIT_H
 
@@ -17,6 +17,14 @@ struct output_limit {
 
 /* KERF_EINVALID: text is no limit. */
 int32_t output_limit_read(const char *text, struct output_limit *ret_limit, struct kerf_error *err);
+
+/* How many characters at the beginning of a text are a name. */
+size_t output_name_length(const char *text);
+
+/* A second objective: "p99_ms" or "less p99_ms", and "more tokens_per_s", of which more is better. KERF_EINVALID: it is no
+ * name. */
+int32_t output_objective_read(const char *text, char ret_name[OUTPUT_NAME_SIZE], int32_t *ret_maximize,
+                              struct kerf_error *err);
 
 int output_limit_holds(const struct output_limit *limit, double value);
 

@@ -182,15 +182,9 @@ static int32_t read_pareto(struct kerf_asker *asker, const struct json_object *r
     const char *text = NULL;
     int32_t code = json_get_string(root, "pareto", JSON_OPTIONAL, &text, err);
     if (code != KERF_OK || text == NULL) return code;
-    int is_more = strncmp(text, "more ", 5) == 0, has_word = is_more || strncmp(text, "less ", 5) == 0;
-    const char *name = has_word ? text + 5 : text;
-    size_t length = strlen(name);
-    if (length == 0 || length >= sizeof asker->second || name[strcspn(name, " \t\n,<>=")])
-        return json_fail(root, "pareto", KERF_EINVALID, err,
-                         "\"pareto\" must be the name of an output, such as \"p99_ms\" or \"more tokens_per_s\"");
-    memcpy(asker->second, name, length + 1);
-    *ret_maximize = is_more;
-    return KERF_OK;
+    struct kerf_error why;
+    if (output_objective_read(text, asker->second, ret_maximize, &why) == KERF_OK) return KERF_OK;
+    return json_fail(root, "pareto", KERF_EINVALID, err, "\"pareto\": %s", why.message);
 }
 
 static int32_t read_question(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {

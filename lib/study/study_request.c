@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "base/error_fill.h"
+#include "base/output_limit.h"
 
 void kerf_study_request_defaults(struct kerf_study_request *ret_request) {
     struct kerf_tune_question question;
@@ -139,7 +140,6 @@ static const char *limits_of(const char *text) {
 
 /* The second objective stands before them: a name behind one of these. */
 static const char *const AND[] = {" and less ", " and more "};
-static const char NAME[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
 
 /* Where the objective itself ends; *ret_name: the second one's name, of so many characters; NULL: there is none. */
 static const char *end_of(const char *text, const char **ret_name, size_t *ret_length, int32_t *ret_maximize) {
@@ -148,7 +148,7 @@ static const char *end_of(const char *text, const char **ret_name, size_t *ret_l
     for (int32_t more = 0; more < 2; more++)
         for (const char *at = text; (at = strstr(at, AND[more])) != NULL && at < limits; at++) {
             const char *name = at + strlen(AND[more]);
-            size_t length = strspn(name, NAME);
+            size_t length = output_name_length(name);
             if (length == 0 || name + length != limits) continue;
             *ret_name = name;
             *ret_length = length;

@@ -220,8 +220,8 @@ static void two_objectives_have_a_front(void **state) {
     static const int expected[] = {8, 4, 1};
     assert_int_equal(json_array_size(front), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(
-            json_integer_value(json_object_get(json_object_get(json_array_get(front, i), "setting"), "x")), expected[i]);
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(json_array_get(front, i), "setting"), "x")),
+                         expected[i]);
     assert_true(json_number_value(json_object_get(answer, "probability")) > 0.95);
     json_decref(answer);
     kerf_call_free(text);
@@ -261,8 +261,8 @@ static void mistakes_are_told(void **state) {
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":\"p <= 5\"}", "must be an array of at most 16 limits");
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[5]}", "limits are texts");
     refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[\"p = 5\"]}", "must be a name, <= or >=");
-    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a b\"}", "must be the name of an output");
-    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"more \"}", "must be the name of an output");
+    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a b\"}", "must be a name, such as memory");
+    refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"more \"}", "must be a name, such as memory");
     refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a\",\"policy\":\"race\"}", "race");
     struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2]}}");
     static const struct {
@@ -324,7 +324,8 @@ int main(void) {
         cmocka_unit_test(values_come_back_as_they_were),
         cmocka_unit_test(what_has_no_effect_is_not_there),
         cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
-        cmocka_unit_test(two_objectives_have_a_front), cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
+        cmocka_unit_test(two_objectives_have_a_front),
+        cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(several_are_measured_at_once),
         cmocka_unit_test(huge_lengths_are_refused),
