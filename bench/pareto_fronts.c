@@ -3,7 +3,7 @@
  * Pareto fronts of two objectives: how often the policy `kerf` is right (for each of all settings one of its front is at most 3 %
  * worse in either objective), how often it says so, and how often the plain means of as many runs at random would be.
  *
- *     front [SEEDS] [FIRST] [CASE]
+ *     pareto_fronts [SEEDS] [FIRST] [CASE]
  */
 #include <math.h>
 #include <stdio.h>
