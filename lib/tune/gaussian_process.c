@@ -101,7 +101,7 @@ static void condition_on_value(struct gp *gp, int32_t dims, double var, double o
         heat += share[k] * ways[k].off * moved;
     }
     double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the means */
-    gp->log_evidence += evidence + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * M_PI * gp->beta);
+    gp->log_evidence += evidence + log_gamma(gp->alpha + 0.5) - log_gamma(gp->alpha) - 0.5 * log(2 * M_PI * gp->beta);
     move(gp, dims, work, shift, less - fmin(spread, 0.9 * less));
     gp->alpha += 0.5;
     gp->beta += 0.5 * heat;

@@ -11,6 +11,11 @@
 #include <float.h>
 #include <math.h>
 
+double log_gamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 enum { NEWTON_STEPS = 60, FRACTION_TERMS = 500, BISECTIONS = 200 };
 static const double FAR = 36; /* beyond it the hazard is its asymptotic series */
 
@@ -73,7 +78,7 @@ static double beta_fraction(double a, double b, double x) {
 
 /* log of gamma(a + 1/2) / gamma(a), without the cancellation where a is large. */
 static double log_gamma_step(double a) {
-    if (a < 100) return lgamma(a + 0.5) - lgamma(a);
+    if (a < 100) return log_gamma(a + 0.5) - log_gamma(a);
     double inverse = 1 / a, square = inverse * inverse;
     return 0.5 * log(a) - inverse * (0.125 - square * (1.0 / 192 - square / 640));
 }

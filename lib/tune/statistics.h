@@ -14,6 +14,9 @@ double normal_quantile(double p); /* 0 < p < 1; -INFINITY and INFINITY at the en
 double normal_log_above(double x);
 double normal_hazard(double x);
 
+/* The logarithm of the gamma function, x > 0. lgamma would write a variable that all threads share. */
+double log_gamma(double x);
+
 double student_cdf(double x, double freedom);
 double student_quantile(double p, double freedom);
 
