@@ -143,6 +143,7 @@ function Study({ study, query }) {
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
+      ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (row.second === null ? '–' : words({ unit: study.pareto.unit })(row.second)), right: true }] : []),
       { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
