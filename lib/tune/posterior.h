@@ -52,6 +52,22 @@ int posterior_hopeless(const struct posterior_draws *draws, double share, int32_
 int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
                          struct kerf_tune_answer *answer, struct kerf_error *err);
 
+/* ---- Precautions (precautions.c) --------------------------------------------------------------------------------- */
+
+/* What has to be run before an answer counts, although the model is sure already. Each returns a setting, -1: none. */
+
+/* An open setting that was never tried. */
+int32_t precaution_untried(const struct surface_model *model);
+
+/* A setting one step beside this one on an axis, with a value that was not tried yet. The surface may have a kink there
+ * that a smooth model does not expect, and one run shows it. */
+int32_t precaution_beside(const struct surface_model *model, int32_t of);
+
+/* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
+ * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried
+ * often enough. */
+int32_t precaution_anchor(const struct kerf_tune_study *study, int32_t leader);
+
 /* ---- Earlier studies --------------------------------------------------------------------------------------------- */
 
 /* The setting to measure so that earlier studies are tested at two settings far from each other; -1: they were, or

@@ -266,39 +266,11 @@ static void stretch(struct posterior_draws *draws) {
     }
 }
 
-static const double UNLIKELY = 0.02; /* less changes nothing */
-
-/* Where noise differs from setting to setting, as far as that is probable. Each setting takes the normal numbers in another
- * order. */
-static void spread_unequal(struct posterior_draws *draws) {
-    const struct surface_model *model = draws->model;
-    const struct unequal unequal = unequal_noise(model->repeats, model->num_active);
-    struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 37 + 5);
-    double normals[SURFACE_DRAWS], chance[SURFACE_DRAWS];
-    if (unequal.chance < UNLIKELY) return;
-    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
-        chance[k] = random_double(&rng);
-        normals[k] = random_normal(&rng, 0, 1);
-    }
-    for (int32_t i = 0; i < draws->num; i++) {
-        uint32_t setting = (uint32_t)posterior_draws_setting(draws, i), step = 2 * setting + 1;
-        double mean = 0, *y = draws->y + (int64_t)i * SURFACE_DRAWS;
-        if (model->study->tallies[setting].values == 0) continue;
-        for (int32_t k = 0; k < SURFACE_DRAWS; k++) mean += y[k] / SURFACE_DRAWS;
-        for (uint32_t k = 0; k < SURFACE_DRAWS; k++) {
-            if (chance[k] >= unequal.chance) continue;
-            double by =
-                unequal_at(&unequal, &model->repeats[draws->at[i]], normals[(k * step + setting) % SURFACE_DRAWS]);
-            if (by > 1) y[k] = mean + sqrt(by) * (y[k] - mean);
-        }
-    }
-}
-
 /*
  * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and
  * the luckiest of a dozen leads. The probability is therefore at most what Student's t gives by means alone: that no
  * other setting is better by more than `share`, 1 - the sum of their probabilities (Bonferroni), with the variance of
- * all repetitions together. 1 without repetitions.
+ * its own repetitions and of all together: some settings may be noisier than others. 1 without repetitions.
  */
 static const double LOUD = 0.08; /* noise that counts as large */
 enum { PLAIN_MAX = 32 };         /* settings that are told apart by their means alone */
@@ -325,13 +297,24 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     return is_of_words(study->space) || fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
 }
 
+/* Of one setting's noise, shrunk towards that of all: FREEDOM repeats are worth as much as what all say. */
+static const double FREEDOM = 3;
+
+static double own_variance(const struct plain_means *means, const struct tally *tally, double *ret_freedom) {
+    *ret_freedom = FREEDOM + tally->values - 1;
+    return (FREEDOM * means->variance + tally->squares / (tally->mean * tally->mean)) / *ret_freedom;
+}
+
+/* Welch's test ("The Generalization of Student's Problem when Several Different Population Variances are Involved", 1947). */
 double posterior_ahead(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
                        int32_t other, double share) {
     const struct scale *scale = &draws->model->scale;
     const struct tally *own = &draws->model->study->tallies[setting], *its = &draws->model->study->tallies[other];
-    double behind = scale_to(scale, its->mean) + log1p(share) - scale_to(scale, own->mean);
-    double error = sqrt(means->variance * (1.0 / own->values + 1.0 / its->values));
-    return error > 0 ? 1 - student_cdf(behind / error, means->freedom) : behind < 0;
+    double behind = scale_to(scale, its->mean) + log1p(share) - scale_to(scale, own->mean), freedom[2];
+    double a = own_variance(means, own, &freedom[0]) / own->values,
+           b = own_variance(means, its, &freedom[1]) / its->values;
+    double error = sqrt(a + b), degrees = (a + b) * (a + b) / (a * a / freedom[0] + b * b / freedom[1]);
+    return error > 0 ? 1 - student_cdf(behind / error, degrees) : behind < 0;
 }
 
 static double chance_by_means(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
@@ -368,7 +351,6 @@ static int judge(struct posterior_draws *draws) {
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
     split_modes(draws);
     stretch(draws);
-    spread_unequal(draws);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
     for (int32_t i = 1; i < num; i++) {
         const double *restrict y = draws->y + (int64_t)i * SURFACE_DRAWS;

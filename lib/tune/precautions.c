@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/precautions.h"
+#include "tune/posterior.h"
 
 #include "tune/kernel.h"
 

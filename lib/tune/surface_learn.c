@@ -293,9 +293,6 @@ static void score(struct surface_model *model, const struct kerf_tune_observatio
     model->scores.num[kind]++;
     model->scores.missed[kind] += fabs(z) > 1.96;
     model->scores.squares[kind] += fmin(z * z, SCORE_MAX);
-    if (kind != SCORE_AGAIN) return;
-    model->repeats[at].num++;
-    model->repeats[at].squares += fmin(z * z, SCORE_MAX);
 }
 
 /* Points are forgotten after each observation, so that it does not matter when the model is asked. */

@@ -276,9 +276,8 @@ static int copy_active(struct surface_model *model) {
     size_t count = (size_t)model->num_active;
     model->active = arena_take(&model->arena, count, sizeof *model->active);
     model->last = arena_take(&model->arena, count, sizeof *model->last);
-    model->repeats = arena_alloc(&model->arena, count, sizeof *model->repeats);
     model->floors = arena_take(&model->arena, count, sizeof *model->floors);
-    if (!model->active || !model->last || !model->repeats || !model->floors) return 0;
+    if (!model->active || !model->last || !model->floors) return 0;
     memcpy(model->active, model->study->active, count * sizeof *model->active);
     for (int32_t i = 0; i < model->num_active; i++) {
         assert(i == 0 || model->active[i - 1] < model->active[i]);

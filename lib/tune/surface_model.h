@@ -7,7 +7,6 @@
 #include "tune/gaussian_process.h"
 #include "tune/history.h"
 #include "tune/kernel.h"
-#include "tune/unequal_noise.h"
 
 enum { SURFACE_DRAWS = 2048, SURFACE_SLOTS_MAX = 64 };
 #define SURFACE_CONSTANT 4.0 /* variance of the constant, in variances of f: surface_model.c */
@@ -126,7 +125,6 @@ struct surface_model {
     int8_t *labels;        /* [modes.labelled] enum gp_mode of each observation; NULL: all unknown */
     struct last_run *last; /* [num_active] the last run of each on this level; y NAN: none */
     struct scores scores;
-    struct repeats *repeats; /* [num_active] */
     double *floors; /* [num_active] of settings with a run that was stopped: surely more than this, without drift
                                     and offsets; -INFINITY: nothing is sure */
     int32_t num_points;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether what a study says is true as often as it says: valleys with a kink and steps between neighbours, noise from
- * 0.5 % to 5 %, with and without drift, each with seeds of its own; and surfaces that are not smooth at all. All is decided by the seeds; the bounds leave room
- * for the chance of so few studies.
+ * 0.5 % to 5 %, with and without drift, each with seeds of its own; and surfaces that are not smooth at all. All is decided
+ * by the seeds; the bounds leave room for the chance of so few studies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -243,6 +243,47 @@ static void two_modes_are_told_apart(void **state) {
         fail_msg("found %.0f times: %.3f of the runs, by %.3f", found, share / found, slower / found);
 }
 
+/* Four words of twelve runs each, with so much noise: the probability that the first is the best. */
+static double said_of_words(const double noise[4], uint64_t seed) {
+    static const double mean[] = {1, 1.04, 1.2, 1.3};
+    const char *param = "o=a,b,c,d";
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_answer answer;
+    struct pcg64 rng = random_seed(seed);
+    assert_int_equal(kerf_tune_space_create(&param, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
+    for (int32_t run = 0; run < 48; run++) {
+        int32_t setting = run % 4;
+        double value = mean[setting] * exp(random_normal(&rng, 0, noise[setting]));
+        struct kerf_tune_observation o = {
+            .setting = setting, .value = value, .start_s = 2 * run, .end_s = 2 * run + value};
+        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+    }
+    assert_int_equal(kerf_tune_study_answer(study, &answer, NULL), KERF_OK);
+    double said = answer.settings[0].probability_within;
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+    return said;
+}
+
+/* The same noise of all runs together says less where it is that of the two best. */
+static void noise_of_the_best_counts(void **state) {
+    static const double even[] = {0.06, 0.06, 0.06, 0.06}, of_best[] = {0.084, 0.084, 0.01, 0.01};
+    double doubt = 0, loud = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        doubt += (1 - said_of_words(even, seed)) / 8;
+        loud += (1 - said_of_words(of_best, seed)) / 8;
+    }
+    if (!(doubt < 0.01 && loud > 3 * doubt))
+        fail_msg("in doubt %.4f, and %.4f with the noise of the best", doubt, loud);
+}
+
 /* Of a flat axis everything is tried before it is said that there is nothing; a part of it, and the doubt is told. */
 static void a_flat_axis_hides_nothing(void **state) {
     static const struct rough rough = {{"x=40..80", NULL}, needle, 0.01, 0, 0, 0, 0};
@@ -260,6 +301,7 @@ int main(void) {
         cmocka_unit_test(answers_are_as_right_as_they_say), cmocka_unit_test(recommendations_are_within_the_margin),
         cmocka_unit_test(rough_surfaces_are_found),         cmocka_unit_test(what_cannot_be_known_is_not_said),
         cmocka_unit_test(a_flat_axis_hides_nothing),        cmocka_unit_test(two_modes_are_told_apart),
+        cmocka_unit_test(noise_of_the_best_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
