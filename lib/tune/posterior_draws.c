@@ -62,6 +62,15 @@ static void add(struct posterior_draws *draws, int32_t at) {
     if (posterior_draws_find(draws, at) < 0) draws->at[draws->num++] = at;
 }
 
+/* Where it may be: a setting whose runs may all have been slow ones is as much below them too. */
+static struct bound lowest(const struct surface_model *model, int32_t at, double *ret_high) {
+    double mean, sd, runs_mean, slower = 0;
+    surface_model_moments(model, at, &mean, &sd);
+    if (model->modes.share > 0 && modes_unknown(model, model->active[at], &runs_mean) > 0) slower = model->modes.slower;
+    *ret_high = mean + REACH * sd;
+    return (struct bound){mean - fmax(REACH * sd, slower), at};
+}
+
 static int choose(struct posterior_draws *draws, const int32_t *also, int32_t num_also) {
     const struct surface_model *model = draws->model;
     int32_t n = model->num_active, count = 0;
@@ -70,11 +79,10 @@ static int choose(struct posterior_draws *draws, const int32_t *also, int32_t nu
     if (bounds == NULL || draws->at == NULL) return 0;
     double least = INFINITY;
     for (int32_t i = 0; i < n; i++) {
-        double mean, sd;
+        double high;
         if (!history_is_open(model->study, model->active[i])) continue;
-        surface_model_moments(model, i, &mean, &sd);
-        bounds[count++] = (struct bound){mean - REACH * sd, i};
-        least = fmin(least, mean + REACH * sd);
+        bounds[count++] = lowest(model, i, &high);
+        least = fmin(least, high);
     }
     qsort(bounds, (size_t)count, sizeof *bounds, by_low);
     for (int32_t i = 0; i < num_also; i++)
@@ -188,11 +196,8 @@ static int is_of_words(const struct kerf_tune_space *space) {
  * Where all runs of a setting may have been slow ones, it is known to be at one of two places, and the model's normal
  * distribution is neither: its tail at the lower place is far too thin. So draws are taken from the two places, with the
  * share of the lower one and the spread about each that give the model's mean and variance. A word has no neighbours
- * that speak for one of them, and the share is that of so many runs that are all slow or all fast. How often runs are slow
- * is known from a few repeats, and too low an estimate makes too sure: it is taken higher by its standard error.
+ * that speak for one of them, and the share is that of so many runs that are all slow or all fast.
  */
-static const double SHARE_ERROR = 0.1; /* of some twenty repeats */
-
 static void split_modes(struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct modes *modes = &model->modes;
@@ -200,8 +205,7 @@ static void split_modes(struct posterior_draws *draws) {
     double slower = modes->slower, mean, sd, upper;
     for (int32_t i = 0; i < draws->num && modes->share > 0; i++) {
         int32_t setting = posterior_draws_setting(draws, i), runs = modes_unknown(model, setting, &upper);
-        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, share = fmin(modes->share + SHARE_ERROR, 0.5),
-               slow = pow(share, runs);
+        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, share = modes_share(modes), slow = pow(share, runs);
         if (runs == 0) continue;
         surface_model_moments(model, draws->at[i], &mean, &sd);
         double low = fmin(fmax((upper - mean) / slower, 0), 1), least = modes->noise / sd;

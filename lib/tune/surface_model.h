@@ -179,6 +179,9 @@ double surface_model_drift(const struct surface_model *model);
 /* The size of a second mode, and the noise without it, as the observations before `until` suggest; 0: they do not. */
 int modes_suggested(const struct surface_model *model, int32_t until, struct modes *modes);
 
+/* How often runs are slow is known from a few repeats, and too low a share makes too sure: higher by its standard error. */
+double modes_share(const struct modes *modes);
+
 /* In which mode the observation `index` was, by the observations before `until` of its setting: an enum gp_mode. */
 int modes_label(const struct surface_model *model, int32_t index, int32_t until);
 

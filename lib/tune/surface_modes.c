@@ -17,7 +17,8 @@ static const double APART = 0.04, APART_NOISES = 5; /* of the heaps, at least: o
 static const double LARGEST = 0.7;                  /* what is slower by more is no mode of a machine that works */
 static const double NOISE = 0.018;                  /* as it is expected, worth NOISE_RUNS repeats */
 static const double NOISE_RUNS = 2;
-static const double KNOWN = 0.02; /* a mode less probable than this is ruled out */
+static const double KNOWN = 0.02;      /* a mode less probable than this is ruled out */
+static const double SHARE_ERROR = 0.1; /* of the share, by some twenty repeats */
 
 static int is_value(const struct kerf_tune_observation *o) {
     return observation_is_informative(o) && o->outcome == KERF_TUNE_VALUE;
@@ -107,18 +108,20 @@ static int32_t find_alike(const struct surface_model *model, int32_t index, int3
     return count;
 }
 
+double modes_share(const struct modes *modes) { return fmin(modes->share + SHARE_ERROR, 0.5); }
+
 int modes_label(const struct surface_model *model, int32_t index, int32_t until) {
     const struct modes *modes = &model->modes;
-    double y[LOOKED_AT], all = 0, slow = 0, own = y_of(model, index);
+    double y[LOOKED_AT], all = 0, slow = 0, own = y_of(model, index), share = modes_share(modes);
     if (modes->share == 0 || !is_value(&model->study->observations[index])) return GP_MODE_UNKNOWN;
     int32_t count = find_alike(model, index, until, y);
     for (int32_t k = 0; k < 2 * count; k++) {
         double base = y[k / 2] - k % 2 * modes->slower, likely = 1;
         for (int32_t i = 0; i < count; i++)
-            likely *= (1 - modes->share) * density(y[i] - base, modes->noise) +
-                      modes->share * density(y[i] - base - modes->slower, modes->noise);
-        double fast_own = (1 - modes->share) * density(own - base, modes->noise),
-               slow_own = modes->share * density(own - base - modes->slower, modes->noise);
+            likely *= (1 - share) * density(y[i] - base, modes->noise) +
+                      share * density(y[i] - base - modes->slower, modes->noise);
+        double fast_own = (1 - share) * density(own - base, modes->noise),
+               slow_own = share * density(own - base - modes->slower, modes->noise);
         all += likely;
         slow += likely * slow_own / (slow_own + fast_own);
     }
