@@ -6,6 +6,7 @@
  *
  *     rough                       every case, 20 seeds each
  *     rough SEEDS [FIRST [CASE]]  so many seeds from FIRST on, of the cases whose name begins with CASE ("all")
+ *     rough --play CASE SEED      runs that case for another program, such as bench/rough_optuna
  *
  * right: the answer is truly within 3 % of the best of the space; said: the mean probability that was stated; runs: the
  * median; random: the share of random searches that are right with as many runs, one of each setting. A case is marked
@@ -355,7 +356,41 @@ static int by_runs(const void *a, const void *b) {
     return (x->runs > y->runs) - (x->runs < y->runs);
 }
 
+/*
+ * Writes of each parameter its number of values and whether it is of words ("w") or integers ("n"). For each line of input, the
+ * index of the value of each parameter, it writes the objective of a run and how often that of the best setting the true one
+ * is.
+ */
+static int play(const char *name, uint64_t seed) {
+    struct batch batch;
+    const struct rough *rough = NULL;
+    for (int32_t i = 0; i < CASES; i++)
+        if (strcmp(cases[i].name, name) == 0) rough = &cases[i];
+    if (rough == NULL) return fprintf(stderr, "bench: there is no case '%s'\n", name), 2;
+    make(&batch, rough);
+    struct machine machine = {random_seed(seed * 7919 + 13), 1, 0};
+    int32_t num = batch.space->num_params, at[PARAMS_MAX], read = 0;
+    for (int32_t k = 0; k < num; k++)
+        printf("%d %c%c", (int)batch.space->params[k].num_values,
+               batch.space->params[k].kind == KERF_TUNE_INTEGER ? 'n' : 'w', k + 1 < num ? ' ' : '\n');
+    for (fflush(stdout); scanf("%d", &at[read]) == 1;) {
+        if (++read < num) continue;
+        int32_t setting = 0;
+        while (setting < batch.space->num_settings &&
+               memcmp(batch.space->values + (int64_t)setting * num, at, (size_t)num * sizeof *at) != 0)
+            setting++;
+        if (setting == batch.space->num_settings) return fprintf(stderr, "bench: there is no such setting\n"), 2;
+        printf("%.9g %.9g\n", run(&machine, &batch, setting, 0).value, batch.truth[setting] / batch.best);
+        fflush(stdout);
+        read = 0;
+    }
+    free(batch.truth);
+    kerf_tune_space_free(batch.space);
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 4 && strcmp(argv[1], "--play") == 0) return play(argv[2], (uint64_t)atoi(argv[3]));
     int32_t seeds = argc > 1 ? atoi(argv[1]) : 20, all = 0, right = 0, sure = 0, sure_right = 0;
     const char *only = argc > 3 ? argv[3] : "";
     double said = 0;
