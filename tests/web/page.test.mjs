@@ -335,6 +335,7 @@ const tests = {
     await page.getByRole('button', { name: 'front', exact: true }).click();
     await says(page, 'For each of all settings one of these 4 is at most 3 % worse in either');
     await page.getByRole('table').filter({ hasText: 'unbeaten' }).first().waitFor();
+    await page.getByRole('table').filter({ hasText: 'why not' }).getByRole('columnheader', { name: 'b', exact: true }).waitFor();
     await row.click();
     await says(page, 'The surface as it is believed');
     const [, csv] = await download(page, 'download CSV');

@@ -87,9 +87,9 @@ function Surface({ study, query }) {
 function Front({ study }) {
   const { pareto } = study;
   const name = (study.request.objective || '').split(' ')[0].replace(/^json:/, '').replace(/^regex:.*/, 'objective');
-  const second = words({ unit: pareto.unit });
+  const second = words(pareto);
   const members = new Set(pareto.front.map(({ setting }) => settingText(setting)));
-  const ones = study.settings.filter((one) => one.status === 'measured' && one.second !== null).sort((a, b) => a.mean - b.mean);
+  const ones = study.settings.filter((one) => one.status === 'measured' && Number.isFinite(one.second)).sort((a, b) => a.mean - b.mean);
   if (!ones.length) return null;
   const of = (is) => ones.map((one) => (members.has(settingText(one.setting)) === is ? one.second : null));
   return html`<section><h3>The Pareto front</h3>
@@ -143,7 +143,7 @@ function Study({ study, query }) {
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
-      ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (row.second === null ? '–' : words({ unit: study.pareto.unit })(row.second)), right: true }] : []),
+      ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (Number.isFinite(row.second) ? words(study.pareto)(row.second) : '–'), right: true }] : []),
       { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
