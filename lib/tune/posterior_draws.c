@@ -301,12 +301,13 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     return is_of_words(study->space) || fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
 }
 
-/* Of one setting's noise, shrunk towards that of all: FREEDOM repeats are worth as much as what all say. */
+/* Of one setting's noise, shrunk towards that of all, which counts as FREEDOM repeats, or as many as there were. */
 static const double FREEDOM = 3;
 
 static double own_variance(const struct plain_means *means, const struct tally *tally, double *ret_freedom) {
-    *ret_freedom = FREEDOM + tally->values - 1;
-    return (FREEDOM * means->variance + tally->squares / (tally->mean * tally->mean)) / *ret_freedom;
+    double shared = fmin(FREEDOM, means->freedom);
+    *ret_freedom = shared + tally->values - 1;
+    return (shared * means->variance + tally->squares / (tally->mean * tally->mean)) / *ret_freedom;
 }
 
 /* Welch's test ("The Generalization of Student's Problem when Several Different Population Variances are Involved", 1947). */
