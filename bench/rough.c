@@ -125,6 +125,11 @@ static double words12(const double *v, int32_t n) {
     return of[(int)v[0]];
 }
 
+static double pair(const double *v, int32_t n) {
+    (void)n;
+    return v[0] > 0 ? 1.06 : 1;
+}
+
 static double cache(const double *v, int32_t n) {
     (void)n;
     return 3 / pow(v[0], 0.1) * (v[0] > 512 ? 1.5 : 1) * (v[0] > 8192 ? 1.5 : 1);
@@ -174,7 +179,8 @@ struct rough {
 
 #define FLAG6   "f0?=x", "f1?=x", "f2?=x", "f3?=x", "f4?=x", "f5?=x"
 #define KVFA    "kv=f16,q8,q4", "fa?=x", "ub=16..2048:x2"
-#define WORDS12 "o=o0,o1,o2,o3,o4,o5,o6,o7,o8,o9,o10,o11"
+#define WORDS8  "o=o0,o1,o2,o3,o4,o5,o6,o7"
+#define WORDS12 WORDS8 ",o8,o9,o10,o11"
 static const struct rough cases[] = {
     {"tensor64", {"b=1..64"}, tensor, 0.01, PLAIN, 0},
     {"tensor512", {"b=1..512"}, tensor, 0.01, PLAIN, 0},
@@ -204,6 +210,12 @@ static const struct rough cases[] = {
      PLAIN,
      1},
     {"pages", {"a=32..2048:+32", "b=1..64"}, pages, 0.01, PLAIN, 1},
+    {"pair/10%", {"o=o0,o1"}, pair, 0.1, PLAIN, 1},
+    {"pair/20%", {"o=o0,o1"}, pair, 0.2, PLAIN, 1},
+    {"words8/10%", {WORDS8}, words12, 0.1, PLAIN, 1},
+    {"words8/20%", {WORDS8}, words12, 0.2, PLAIN, 1},
+    {"sizes11/10%", {"a=1..1024:x2"}, valleys, 0.1, PLAIN, 1},
+    {"sizes11/20%", {"a=1..1024:x2"}, valleys, 0.2, PLAIN, 1},
     {"words12/20%", {WORDS12}, words12, 0.2, PLAIN, 1},
     {"words12/heavy", {WORDS12}, words12, 0.03, HEAVY, 1},
     {"words12/modes", {WORDS12}, words12, 0.02, MODES, 1},

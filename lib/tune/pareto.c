@@ -171,8 +171,7 @@ static double chance_by_means(const struct pareto *pareto, int32_t *ret_missed, 
     const struct kerf_tune_study *study = pareto->studies[0];
     struct plain_means means[BOTH];
     int told[BOTH];
-    /* A study looks again and again until luck agrees: a share of the doubt for each time that the runs doubled. */
-    double looks = 1 + log2(fmax(1, (double)history_informative(study) / pareto->draws[0]->num)), chance = 1, most = 0;
+    double looks = posterior_looks(study, pareto->draws[0]->num), chance = 1, most = 0;
     for (int o = 0; o < BOTH; o++) told[o] = posterior_means(pareto->draws[o], &means[o]);
     if (!told[0] && !told[1]) return 1;
     for (int32_t i = 0; i < pareto->draws[0]->num; i++) {

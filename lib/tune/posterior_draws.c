@@ -327,6 +327,10 @@ static double own_variance(const struct plain_means *means, const struct tally *
     return (shared * means->variance + tally->squares / (tally->mean * tally->mean)) / *ret_freedom;
 }
 
+double posterior_looks(const struct kerf_tune_study *study, int32_t num_settings) {
+    return 1 + log2(fmax(1, (double)history_informative(study) / num_settings));
+}
+
 /* Welch's test ("The Generalization of Student's Problem when Several Different Population Variances are Involved", 1947). */
 double posterior_ahead(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
                        int32_t other, double share) {
@@ -336,17 +340,22 @@ double posterior_ahead(const struct posterior_draws *draws, const struct plain_m
     double a = own_variance(means, own, &freedom[0]) / own->values,
            b = own_variance(means, its, &freedom[1]) / its->values;
     double error = sqrt(a + b), degrees = (a + b) * (a + b) / (a * a / freedom[0] + b * b / freedom[1]);
+    degrees = fmin(degrees, means->freedom); /* what is shared is known once */
     return error > 0 ? 1 - student_cdf(behind / error, degrees) : behind < 0;
 }
 
+/* The doubt is the sum over all rivals, or of the nearest one for each of the looks: with many rivals the sum is more. */
 static double chance_by_means(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
                               double share) {
     const struct kerf_tune_study *study = draws->model->study;
-    double chance = 1;
-    for (int32_t j = 0; j < study->space->num_settings; j++)
-        if (j != setting && study->tallies[j].values > 0 && history_is_open(study, j))
-            chance -= posterior_ahead(draws, means, setting, j, share);
-    return chance > 0 ? chance : 0;
+    double looks = posterior_looks(study, study->space->num_settings), sum = 0, most = 0;
+    for (int32_t j = 0; j < study->space->num_settings; j++) {
+        if (j == setting || study->tallies[j].values == 0 || !history_is_open(study, j)) continue;
+        double ahead = posterior_ahead(draws, means, setting, j, share);
+        sum += ahead;
+        most = fmax(most, ahead);
+    }
+    return fmax(1 - fmax(sum, looks * most), 0);
 }
 
 static void keep_to_means(struct posterior_draws *draws) {

@@ -44,6 +44,10 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
 double posterior_ahead(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
                        int32_t other, double share);
 
+/* How often a doubt counts, as a study looks again and again until luck agrees: once more each time that the runs of so many
+ * settings doubled. */
+double posterior_looks(const struct kerf_tune_study *study, int32_t num_settings);
+
 /* ---- Acquisition (acquisition.c): which run tells most ----------------------------------------------------------- */
 
 /* The drawn setting whose next run tells most about `holds` [SURFACE_DRAWS], the draws in which a statement holds: an
