@@ -267,7 +267,7 @@ static const double LUCK = 0.5;
 static double luck(const struct surface_model *model) {
     const struct kerf_tune_space *space = model->study->space;
     double noise = surface_model_noise(model), within = model->study->question.within;
-    for (int32_t k = 0; k < space->num_params; k++)
+    for (int32_t k = 0; k < space->num_params && noise > 0; k++)
         if (!kernel_is_ordered(&space->params[k])) return 1 + LUCK * noise * noise / (noise * noise + within * within);
     return 1;
 }
