@@ -249,10 +249,10 @@ struct outcome {
 struct batch {
     const struct rough *rough;
     struct kerf_tune_space *space;
-    double *truth, best;
+    double *truth, best; /* of its surface; NULL: of each study another one */
     const char *policy;
     int64_t first;
-    struct outcome outcomes[SEEDS_MAX];
+    struct outcome *outcomes; /* of each seed */
 };
 
 struct machine {
@@ -312,7 +312,7 @@ static int random_search(const struct batch *batch, int32_t runs, uint64_t seed)
     return is_right(batch, best);
 }
 
-/* The batch's surface, or that of one seed. */
+/* Of the batch's surface, or of that of one seed. */
 static void find_truth(struct batch *batch, uint64_t seed) {
     const struct kerf_tune_space *space = batch->space;
     batch->best = INFINITY;
@@ -337,10 +337,12 @@ static void make(struct batch *batch, const struct rough *rough) {
     while (num < PARAMS_MAX && rough->params[num]) num++;
     *batch = (struct batch){.rough = rough};
     need(kerf_tune_space_create(rough->params, num, NULL, 0, NULL, &batch->space, &err), &err);
+    if (rough->surface) find_truth(batch, 0);
 }
 
 static void study_one(void *context, size_t task, int32_t worker) {
-    struct batch *of_all = context, own = *of_all, *batch = &own;
+    const struct batch *all = context;
+    struct batch own = *all, *batch = &own;
     struct kerf_tune_question question;
     struct kerf_tune_study *study;
     struct kerf_tune_decision decision;
@@ -348,15 +350,15 @@ static void study_one(void *context, size_t task, int32_t worker) {
     struct kerf_error err;
     struct timespec began, ended;
     (void)worker;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
     kerf_tune_question_defaults(&question);
     question.space = batch->space;
     question.policy = batch->policy;
     question.is_time = 1;
     question.seed = (int64_t)task + batch->first;
+    if (all->truth == NULL) find_truth(batch, (uint64_t)question.seed);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
     need(kerf_tune_study_create(&question, &study, &err), &err);
     struct machine machine = {random_seed((uint64_t)question.seed * 7919 + 13), 1, 0};
-    find_truth(batch, (uint64_t)question.seed);
     for (;;) {
         need(kerf_tune_study_next(study, NULL, 0, 0, &decision, &err), &err);
         if (decision.action == KERF_TUNE_STOP) break;
@@ -375,14 +377,14 @@ static void study_one(void *context, size_t task, int32_t worker) {
         printf("%3d %s; truly %.4f of %.4f; missed %d of %d, unseen %.3g\n", (int)task, answer.reason,
                batch->truth[answer.best], batch->best, answer.predictions_missed, answer.predictions,
                answer.chance_unseen);
-    struct outcome *of = &of_all->outcomes[task];
+    struct outcome *of = &batch->outcomes[task];
     of->right = is_right(batch, answer.best);
     of->said = answer.settings[answer.best].probability_within;
     of->runs = answer.observations;
     of->random = random_search(batch, answer.observations, (uint64_t)question.seed);
     of->seconds = (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
     kerf_tune_study_free(study);
-    free(own.truth);
+    if (all->truth == NULL) free(own.truth);
 }
 
 static int by_runs(const void *a, const void *b) {
@@ -402,7 +404,7 @@ static int play(const char *name, uint64_t seed) {
         if (strcmp(cases[i].name, name) == 0) rough = &cases[i];
     if (rough == NULL) return fprintf(stderr, "bench: there is no case '%s'\n", name), 2;
     make(&batch, rough);
-    find_truth(&batch, seed);
+    if (batch.truth == NULL) find_truth(&batch, seed);
     struct machine machine = {random_seed(seed * 7919 + 13), 1, 0};
     int32_t num = batch.space->num_params, at[PARAMS_MAX], read = 0;
     for (int32_t k = 0; k < num; k++)
@@ -433,9 +435,11 @@ int main(int argc, char **argv) {
     printf("%-15s %9s  %6s %6s %6s %7s %9s\n", "case", "settings", "right", "said", "runs", "random", "decision");
     for (int32_t i = 0; i < CASES; i++) {
         struct batch batch;
+        struct outcome outcomes[SEEDS_MAX];
         struct outcome sum = {0};
         if (strcmp(only, "all") != 0 && strncmp(cases[i].name, only, strlen(only)) != 0) continue;
         make(&batch, &cases[i]);
+        batch.outcomes = outcomes;
         batch.policy = argc > 4 ? argv[4] : NULL;
         batch.first = argc > 2 ? atoi(argv[2]) : 0;
         threads_run(threads_available(), (size_t)seeds, study_one, &batch);
@@ -460,6 +464,7 @@ int main(int argc, char **argv) {
         all++;
         right += (int32_t)(sum.right * seeds + 0.5);
         said += sum.said;
+        free(batch.truth);
         kerf_tune_space_free(batch.space);
     }
     if (all)

@@ -258,9 +258,9 @@ static double isolated_chance(const struct surface_model *model) {
 
 /*
  * Between words and flags a leader is made by its own runs: one whose first runs were lucky leads, and a rival whose first
- * were not is not run again. The more so the noisier runs are beside what has to be told apart. So draws have this
- * much more variance, by up to LUCK of it. LUCK is from studies of words, a flag and sizes with 6 % of noise, each on a
- * surface of its own (bench/rough any): with 0 they were right in 93 % of those that stated 96 %.
+ * were not is not run again. The more so the noisier runs are beside what has to be told apart. So draws have
+ * 1 + LUCK noise^2 / (noise^2 + within^2) times the variance. LUCK is not derived but measured, with noise of 6 %
+ * (docs/tune-policy.md): with 0 a surface whose rivals are just beyond `within` is right in 84 % where 96 % are stated.
  */
 static const double LUCK = 0.5;
 
