@@ -374,8 +374,9 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         keep_makespan(known, device->entry + all + stream->back, why);
         if (work->schedule->replicas == 1) keep_span(known, device->entry + all + stream->back, why);
         why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0, 0};
-        if (!work->uneven) keep_span(known, within, why);
-        if (!work->uneven) keep_makespan(known, device->entry + within, why);
+        const int ends = !work->uneven && work->schedule->replicas == 1; /* nothing checks ends of two replicas */
+        if (ends) keep_span(known, within, why);
+        if (ends) keep_makespan(known, device->entry + within, why);
         bound_rounds(work, stream, device, d, room, known);
     }
     bound_ends(work, streams, device, d, room, known);
