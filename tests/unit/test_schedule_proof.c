@@ -104,6 +104,8 @@ static const struct {
     {3, 6, KERF_PLACE_LOOP, {2, 2, 1}, 1, 2},        {2, 4, KERF_PLACE_V, {1, 1, 1}, 0, 1.5},
     {3, 4, KERF_PLACE_V, {1, 1.9, .8}, .05, 2},      {2, 4, KERF_PLACE_BOTH, {1, 2, 1}, 0.5, 2},
     {4, 8, KERF_PLACE_LOOP, {.97, 1.31, .7}, .3, 3}, {1, 5, KERF_PLACE_LOOP, {1, 1, 0}, 0, 1},
+    {2, 1, KERF_PLACE_BOTH, {1.51, .8, 1.85}, 0, 9}, {2, 1, KERF_PLACE_BOTH, {1, 1, 9}, .5, 9},
+    {2, 2, KERF_PLACE_LOOP, {0, 0, 0}, 0, 9},
 };
 
 static void test_verified(void **unused) {
@@ -254,10 +256,34 @@ static void test_rounds(void **unused) {
     }
 }
 
+/* Whole backward passes that are shorter than their parts make a shorter answer, which no certificate is of. */
+static void test_of_the_answer(void **unused) {
+    (void)unused;
+    static const double times[3] = {1, 4, 4};
+    static struct question q;
+    struct kerf_schedule *schedule = NULL;
+    struct kerf_schedule_verdict verdict;
+    struct kerf_error err;
+    for (int shorter = 0; shorter < 3; shorter++) {
+        ask(&q, 3, 4, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, times, 0, 9);
+        q.request.search_steps = 100000;
+        for (int32_t s = 0; s < STAGES; s++) q.whole[s] = shorter == 1 ? 5 : 8;
+        q.times.overhead_s = shorter == 2 ? 5 : 0;
+        if (shorter) {
+            assert_int_equal(kerf_schedule_make(&q.request, &schedule, &err), KERF_EINVALID);
+            assert_non_null(strstr(err.message, "whole or fused passes"));
+            q.request.certificate = 0;
+        }
+        schedule = solve(&q);
+        if (!shorter) assert_int_equal(verify(schedule->certificate, &verdict, &err), KERF_OK);
+        kerf_schedule_free(schedule);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verified), cmocka_unit_test(test_forged), cmocka_unit_test(test_of_another_problem),
-        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_rounds), cmocka_unit_test(test_of_the_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,13 @@ static void answer_order(struct builder *builder, const struct best_search *sear
         builder->proof.span_s = best_is_optimal(search) ? search->value : search->bound;
 }
 
+static int32_t refuse_certificate(struct kerf_error *err) {
+    return kerf_error_set(
+        err, KERF_EINVALID,
+        "the shortest order found has whole or fused passes, which are shorter here than their parts; "
+        "a certificate is of orders of the parts, so leave --certificate out");
+}
+
 static void answer_rule(struct builder *builder, const struct kerf_schedule *schedule) {
     for (int32_t d = 0; d < schedule->devices; d++) {
         memcpy(builder->ops[d], schedule->ops[d], (size_t)schedule->num_ops[d] * sizeof **schedule->ops);
@@ -131,18 +138,24 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     if (!best_is_done(search)) best_starts(search);
     if (!best_is_done(search)) best_rounds(search);
     if (best_less(rule.value, search->value)) {
-        answer_rule(builder, rule.schedule);
+        if (request->certificate)
+            code = refuse_certificate(err);
+        else
+            answer_rule(builder, rule.schedule);
     } else {
         best_budget_allow(search->budget, 1, 4, 100000000);
         best_thin(search, frame, request);
-        if (rule.value <= search->value && rule.held < search->held)
+        /* a certificate has the search's own order, which is then the answer */
+        if (!request->certificate && rule.value <= search->value && rule.held < search->held)
             answer_rule(builder, rule.schedule);
         else
             answer_order(builder, search);
     }
     kerf_schedule_free(rule.schedule);
-    if (request->certificate) write_certificate(search, frame, request, &known, &builder->certificate);
+    if (request->certificate && code == KERF_OK)
+        write_certificate(search, frame, request, &known, &builder->certificate);
     kerf_text_free(&refutation);
+    if (code != KERF_OK) return code;
     return builder->certificate.failed ? error_no_memory(err, "the certificate") : KERF_OK;
 }
 
