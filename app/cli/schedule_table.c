@@ -54,14 +54,16 @@ void print_schedule_list_json(struct kerf_text *out) {
 /* How far above what any order could do. */
 static void words_gap(struct kerf_text *out, const struct schedule_answer *answer) {
     const double gap = answer_gap(answer);
+    const int free_choice = answer->times->cap == NULL && strcmp(answer->schedule->name, "best") == 0;
+    const char *within = free_choice ? "" : " within this memory";
     if (answer->timeline->over_cap >= 0) {
         kerf_text_add(out, "of any order of these operations within the cap, which this one exceeds");
     } else if (gap <= 0) {
-        kerf_text_add(out, "no order of these operations within this memory is shorter");
+        kerf_text_printf(out, "no order of these operations%s is shorter", within);
     } else {
         kerf_text_add(out, "at most ");
         words_percent(out, gap, 1, 0);
-        kerf_text_add(out, " above any order of these operations within this memory");
+        kerf_text_printf(out, " above any order of these operations%s", within);
     }
 }
 

@@ -360,7 +360,8 @@ KERF_API int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, cons
                                       double *times_s, double *held);
 
 /* No order of the same operations is shorter, with the same placement, times and latency, when no device ever holds
- * more than its cap of activations; without a cap, more than the fullest device of the timeline. */
+ * more than its cap of activations; without a cap, more than the fullest device of the timeline, but for best, whose
+ * orders may then hold anything. */
 struct kerf_schedule_bound {
     double makespan_s, span_s;
     double step_s; /* that of these two which the step follows, + optimizer */

@@ -433,6 +433,12 @@ static double fullest(const struct kerf_schedule_run *run) {
     return most;
 }
 
+/* What the orders that bound a run may hold beside its caps: without a cap as much as the order of a rule. best chose
+ * what its order holds, so that no other amount is the limit of its orders. */
+static double most_of(const struct kerf_schedule_run *run) {
+    return run->times->cap || strcmp(run->schedule->name, "best") == 0 ? INFINITY : fullest(run);
+}
+
 static void raise(struct kerf_schedule_bound *bound, double makespan_s, double span_s) {
     bound->makespan_s = fmax(bound->makespan_s, makespan_s);
     bound->span_s = fmax(bound->span_s, span_s);
@@ -468,7 +474,7 @@ static struct kerf_schedule_bound own_bound(const struct kerf_schedule_run *run,
             if (kind <= KERF_OP_FB) load_s[i] += took;
             if (kind == KERF_OP_R) again_s[i] += took;
         }
-    if (load_s && again_s) bounds_of(work, run->times->cap ? INFINITY : fullest(run), load_s, again_s, &known);
+    if (load_s && again_s) bounds_of(work, most_of(run), load_s, again_s, &known);
     arena_free(&arena);
     return known.bound;
 }
@@ -516,7 +522,7 @@ void kerf_schedule_lower_bounds(const struct kerf_schedule_run *runs, size_t cou
         members[i] = (struct member){
             .own = own_bound(&runs[i], &work),
             .times = kerf_schedule_times_fingerprint(runs[i].times, schedule->devices, schedule->stages),
-            .most = runs[i].times->cap ? INFINITY : fullest(&runs[i]),
+            .most = most_of(&runs[i]),
             .same = !work.fused && work.whole != work.split && !work.uneven,
             .whole = work.whole,
             .moves = schedule->moves,

@@ -679,6 +679,27 @@ static void test_one_problem_has_one_bound(void **unused) {
     for (int k = 0; k < 3; k++) forget(&runs[k]);
 }
 
+/* Without a cap the memory of the order found limits no other: one of 52 s holds 2 micro-batches, one of 50 s 3. */
+static void test_no_cap_is_no_limit(void **unused) {
+    (void)unused;
+    static struct question q;
+    double least = INFINITY, bound[2];
+    for (int more = 0; more < 2; more++) {
+        struct kerf_schedule *schedule;
+        struct kerf_timeline *timeline;
+        ask_for(&q, 2, 3, KERF_PLACE_V, KERF_OBJECTIVE_MAKESPAN, more ? 1000000 : 100000);
+        set_times(&q, 2, 4, 2, 0, 0);
+        assert_int_equal(kerf_schedule_make(&q.request, &schedule, NULL), KERF_OK);
+        assert_int_equal(kerf_schedule_simulate(schedule, &q.times, &timeline, NULL), KERF_OK);
+        bound[more] = kerf_schedule_lower_bound(schedule, &q.times, timeline).makespan_s;
+        least = fmin(least, timeline->makespan_s);
+        kerf_timeline_free(timeline);
+        kerf_schedule_free(schedule);
+    }
+    assert_true(least == 50);
+    assert_true(bound[0] <= least && bound[1] <= least);
+}
+
 struct seen {
     double found_s, bound_s; /* told last */
     int32_t times, fell;
@@ -784,6 +805,7 @@ int main(void) {
         cmocka_unit_test(test_steps_and_clocks),
         cmocka_unit_test(test_any_number_of_threads),
         cmocka_unit_test(test_one_problem_has_one_bound),
+        cmocka_unit_test(test_no_cap_is_no_limit),
         cmocka_unit_test(test_a_search_may_be_watched),
         cmocka_unit_test(test_any_placement),
     };
