@@ -173,73 +173,100 @@ static int same_places(const struct kerf_schedule *a, const struct kerf_schedule
            memcmp(a->device_of, b->device_of, (size_t)(a->stages * a->replicas) * sizeof *a->device_of) == 0;
 }
 
-/* The other rules that put the stages where `best` does: it is never longer than one that keeps the caps. */
-static void try_rules(const struct kerf_schedule_request *request, const struct kerf_schedule_times *times,
-                      struct stand_in *in, struct found *found) {
-    const struct rule *rule;
-    for (size_t i = 0; (rule = rules_at(i)); i++) {
-        struct kerf_schedule_request asked = *request;
+/* What the orders of a rule are tried with. */
+struct trying {
+    const struct kerf_schedule_times *times;
+    const struct search_how *how;
+    struct stand_in *in;
+    const struct kerf_schedule_request *told; /* whose progress is told; NULL: nobody's */
+    int stopped;
+    struct kerf_error why, later; /* of the first try, which names the cap that was asked for, and of others */
+};
+
+/* Keeps the best of the rule's orders for larger and larger caps; of another rule than that of what is found only those
+ * with the same placement. */
+static int32_t try_caps(struct trying *trying, const struct rule *rule, const struct kerf_schedule_request *asked,
+                        int tries, int other, struct found *found) {
+    int32_t code = KERF_OK;
+    for (int k = 0; k < tries && code == KERF_OK; k++) {
+        const double factor = tries > 1 ? 1 + (trying->in->factor_max - 1) * (k / 2) / (tries / 2 - 1) : 1;
+        const struct kerf_schedule_request *told = trying->told;
         struct kerf_schedule *schedule = NULL;
         struct kerf_timeline *timeline = NULL;
+        trying->stopped |= k > 0 && told && told->progress && told->progress(told->progress_context, (double)k / tries);
+        if (trying->stopped && k > 0) break;
+        code = make_moved(rule, asked, trying->times, trying->how, trying->in, factor, k % 2, &schedule,
+                          k == 0 && !other ? &trying->why : &trying->later);
+        if (code == KERF_EINFEASIBLE && k + 1 < tries) {
+            code = KERF_OK;
+            continue;
+        }
+        if (code == KERF_OK && other && !same_places(schedule, found->schedule)) {
+            kerf_schedule_free(schedule);
+            break;
+        }
+        if (code == KERF_OK) code = kerf_schedule_simulate(schedule, trying->times, &timeline, &trying->later);
+        if (code == KERF_OK && other) schedule->name = rule_best.shown.name; /* whoever made it, best answers */
+        if (code == KERF_OK)
+            schedule = keep_better(found, schedule, timeline);
+        else if (found->schedule)
+            code = KERF_OK;
+        kerf_timeline_free(timeline);
+        kerf_schedule_free(schedule);
+    }
+    return code;
+}
+
+enum { TRIES = 12 };
+
+static int tries_of(const struct rule *rule, const struct kerf_schedule_times *times) {
+    return rule->search && times->cap ? TRIES : 1;
+}
+
+/* The other rules that put the stages where `best` does, tried as they are for themselves: it is never longer than one
+ * that keeps the caps. */
+static void try_rules(struct trying *trying, const struct kerf_schedule_request *request, struct found *found) {
+    const struct rule *rule;
+    trying->told = NULL;
+    for (size_t i = 0; (rule = rules_at(i)); i++) {
+        struct kerf_schedule_request asked = *request;
         asked.chunks = rule->fixed_chunks ? 0 : found->schedule->chunks;
         asked.replicas = 0;
         asked.group = 0;
         int32_t stages;
         if (rule->default_slices) continue;
         if (rule_stages(rule, &asked, &stages, NULL) != KERF_OK || stages != found->schedule->stages) continue;
-        if (make_moved(rule, &asked, times, NULL, in, 1, 0, &schedule, NULL) != KERF_OK) continue;
-        if (same_places(schedule, found->schedule) &&
-            kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK)
-            schedule = keep_better(found, schedule, timeline);
-        kerf_timeline_free(timeline);
-        kerf_schedule_free(schedule);
+        try_caps(trying, rule, &asked, trying->stopped ? 1 : tries_of(rule, trying->times), 1, found);
     }
 }
 
-/* The shortest that keeps the caps, of the rule's orders for larger and larger caps; one that does not keep them where
- * none does. */
+/* The shortest that keeps the caps, of the rule's orders for larger and larger caps; where none does, one that does not
+ * keep them, unless the rule itself refuses such caps. */
 static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedule_request *request, int32_t stages,
                                const struct kerf_schedule_times *times, const struct search_how *how,
                                struct kerf_schedule **ret_schedule, struct kerf_error *err) {
-    enum { TRIES = 12 };
     struct kerf_schedule_request asked = *request;
     struct found found = {.schedule = NULL};
-    struct kerf_error why = {0}, later = {0};
     struct stand_in in;
     const struct search_how silent = {.threads = how ? how->threads : 1};
-    const int tries = rule->search && times->cap ? TRIES : 1;
+    struct trying trying = {.times = times, .how = &silent, .in = &in, .told = request};
+    const int tries = tries_of(rule, times);
     int32_t code = KERF_OK;
     if (request->certificate)
         return kerf_error_set(err, KERF_EINVALID, "a certificate is of orders without recomputation and offload");
-    if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(&why, "the times");
+    if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(&trying.why, "the times");
     asked.search_steps = request->search_steps ? (request->search_steps + tries - 1) / tries : 0;
     asked.search_time_s = request->search_time_s / tries;
     if (tries > 1) asked.progress = NULL; /* each would begin again */
-    for (int k = 0; k < tries && code == KERF_OK; k++) {
-        const double factor = tries > 1 ? 1 + (in.factor_max - 1) * (k / 2) / (tries / 2 - 1) : 1;
-        struct kerf_schedule *schedule = NULL;
-        struct kerf_timeline *timeline = NULL;
-        if (k > 0 && request->progress && request->progress(request->progress_context, (double)k / tries)) break;
-        code = make_moved(rule, &asked, times, &silent, &in, factor, k % 2, &schedule, k == 0 ? &why : &later);
-        if (code == KERF_EINFEASIBLE && k + 1 < tries) {
-            code = KERF_OK;
-            continue;
-        }
-        if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &later);
-        if (code == KERF_OK)
-            schedule = keep_better(&found, schedule, timeline);
-        else if (found.schedule)
-            code = KERF_OK;
-        kerf_timeline_free(timeline);
-        kerf_schedule_free(schedule);
-    }
-    if (code == KERF_OK && rule == &rule_best && found.schedule) try_rules(&asked, times, &in, &found);
+    if (code == KERF_OK) code = try_caps(&trying, rule, &asked, tries, 0, &found);
+    if (code == KERF_OK && rule == &rule_best && found.schedule) try_rules(&trying, &asked, &found);
     stand_in_free(&in);
+    if (code == KERF_OK && found.over && trying.why.code == KERF_EINFEASIBLE) code = trying.why.code;
     if (code != KERF_OK || found.schedule == NULL) {
         kerf_schedule_free(found.schedule);
-        if (why.code == KERF_OK) why = later; /* the first one names the cap that was asked for */
-        if (err) *err = why;
-        return why.code;
+        if (trying.why.code == KERF_OK) trying.why = trying.later;
+        if (err) *err = trying.why;
+        return trying.why.code;
     }
     *ret_schedule = found.schedule;
     return KERF_OK;

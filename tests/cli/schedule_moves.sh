@@ -18,6 +18,12 @@ echo "== the least step for each cap"
 ask schedule compare --memory-frontier -p 3 -m 6 --recompute 0,50%,100% --offload 0,100% --offload-time 0.5 --search-steps 300000
 ask schedule compare --memory-frontier -p 2 -m 4 --memory-cap 1,2 --recompute 0,100% --search-steps 100000 --no-ops --format json
 ask schedule compare 1f1b zb_h1 --memory-frontier -p 2 -m 4 --memory-cap 1..3 --format csv
+ask schedule compare --memory-frontier -p 2 -m 2 --placement both --memory-cap 0.5,1 --offload 50% --offload-time 2 --search-steps 100000
+
+echo "== best answers under its own name, and is no longer than a rule that looks for an order too"
+ask schedule best -p 5 -m 6 --placement v --search-steps 1000 --no-ops --offload 50% --offload-time 0.5 --memory-cap 3
+echo '{"forward":[4,4,1],"backward_input":[1,1,2],"backward_weight":[3,1,1],"p2p":[[4,1,3],[4,4,2],[5,4,3]]}' >times.json
+ask schedule compare zb_1p best -p 3 -m 4 --times times.json --placement loop --memory-cap 3 --search-steps 1000000 --send blocking --optimizer-step unsynchronised --offload 50% --offload-time 2
 
 echo "== refused"
 refused schedule own.sched
