@@ -293,6 +293,21 @@ static int is_hopeless(const struct schedule_question *question, const struct sc
            (question->times.file && strcmp(answer->error.file, question->times.file) == 0);
 }
 
+/* Refuses --fused where nothing is fused; best may have looked at an order that is. */
+static int32_t check_fused(const struct schedule_question *question, const struct schedule_answers *answers,
+                           struct kerf_error *err) {
+    if (isnan(question->times.fused_s)) return KERF_OK;
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline == NULL || (answer->name && strcmp(answer->name, "best") == 0)) return KERF_OK;
+        for (int32_t d = 0; d < answer->schedule->devices; d++)
+            for (int32_t k = 0; k < answer->schedule->num_ops[d]; k++)
+                if (answer->schedule->ops[d][k].kind == KERF_OP_FB) return KERF_OK;
+    }
+    return kerf_error_set(err, KERF_EINVALID,
+                          "--fused is for schedules that run a forward and a backward together, such as dualpipe");
+}
+
 int32_t schedule_answers_make(const struct schedule_question *question, struct call_progress progress,
                               struct schedule_answers *answers, int32_t *ret_complete, struct kerf_error *err) {
     struct overall overall = {.progress = progress};
@@ -313,6 +328,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct c
     }
     *ret_complete = !overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
+    if (code == KERF_OK) code = check_fused(question, answers, err);
     if (code == KERF_OK) code = find_bounds(answers, err);
     for (int32_t i = 0; code == KERF_OK && i < answers->count; i++)
         if (answers->items[i].timeline) code = add_noise(question, &answers->items[i], err);

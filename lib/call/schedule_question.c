@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "base/input.h"
+#include "base/json_read.h"
 #include "base/number.h"
 #include "base/quantity.h"
 
@@ -357,6 +358,54 @@ static void read_search(const struct schedule_values *values, int compare, struc
     read_limits(values, request);
 }
 
+/* Keys of the file of times that stand for options. */
+struct in_file {
+    int recompute, offload, memory_cap;
+};
+
+/* What is wrong in the file is said where it is read; until then it may have any of them but a cap. */
+static struct in_file look_into_file(const char *text) {
+    struct in_file in = {.recompute = 1, .offload = 1};
+    struct json_document document;
+    struct json_object root;
+    if (text == NULL) return (struct in_file){0};
+    if (json_document_parse(&document, text, strlen(text), "times", &root, NULL) == KERF_OK)
+        in = (struct in_file){json_has(&root, "recompute"), json_has(&root, "offload"), json_has(&root, "memory_cap")};
+    json_document_free(&document);
+    return in;
+}
+
+/* Refuses an option that nothing asked for uses, which would be ignored. */
+static int32_t check_used(const struct schedule_values *values, const struct schedule_question *question,
+                          struct kerf_error *err) {
+    const struct in_file in = look_into_file(question->times.file_text);
+    int files = 0, chunks = 0;
+    for (int32_t i = 0; i < question->num_names; i++) {
+        files |= !schedule_is_rule(question->names[i]); /* which may have R and O of their own */
+        chunks |= kerf_schedule_takes_chunks(question->names[i]);
+    }
+    const int recomputes = files || values->recompute || in.recompute;
+    const int offloads = files || values->offload || in.offload;
+    if (!isnan(values->recompute_time) && !recomputes)
+        return kerf_error_set(err, KERF_EINVALID, "--recompute-time needs --recompute, the share that it is of");
+    if (!isnan(values->offload_time) && !offloads)
+        return kerf_error_set(err, KERF_EINVALID, "--offload-time needs --offload, the share that it is of");
+    if (question->times.host_link_shared && !offloads)
+        return kerf_error_set(err, KERF_EINVALID, "--host-link needs --offload, whose copies it is for");
+    if (values->trace_step >= 0 && values->trace == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "--trace-step needs --trace, whose steps it chooses from");
+    if (values->chunks > 0 && question->compare && !chunks)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--chunks is for schedules that take any number of stages on a device, such as "
+                              "interleaved_1f1b; none of these does");
+    if (question->frontier && values->memory_cap == NULL && in.memory_cap)
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "--memory-frontier asks for one cap after the other, of all devices: leave \"memory_cap\" "
+            "out of the file of times, or give --memory-cap, which takes precedence");
+    return KERF_OK;
+}
+
 /* The question of a plan's pipeline: all that is asked is in its file. */
 static int32_t read_plan_question(const struct schedule_values *values, struct schedule_question *question,
                                   struct kerf_error *err) {
@@ -448,6 +497,7 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     read_search(values, question->compare, &question->request);
     question->threads = (int32_t)values->threads;
     if (values->times) code = read_times_file(values, question, err);
+    if (code == KERF_OK) code = check_used(values, question, err);
     if (code != KERF_OK) return code;
     code = values->microbatches
                ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &question->microbatches, err)

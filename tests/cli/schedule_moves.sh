@@ -37,3 +37,13 @@ refused schedule 1f1b -p 2 -m 2 --recompute 50% --format torch
 ask schedule 1f1b -p 2 -m 4 --offload 50% --offload-time 0.1 --jitter 5%
 refused schedule compare --memory-frontier -p 2 -m 2 --placement any
 refused schedule compare --memory-frontier -p 2 -m 2 --jitter 5%
+refused schedule 1f1b -p 2 -m 2 --offload-time 1
+refused schedule 1f1b -p 2 -m 2 --recompute-time 1
+refused schedule compare 1f1b zb_h1 -p 2 -m 2 --recompute 50% --host-link shared
+echo '{"forward":1,' >wrong.json
+refused schedule 1f1b -p 2 -m 2 --times wrong.json --recompute-time 1
+echo '{"memory_cap":[1,2]}' >caps.json
+refused schedule compare --memory-frontier -p 2 -m 2 --times caps.json
+ask schedule compare --memory-frontier -p 2 -m 2 --times caps.json --memory-cap 2 --search-steps 100000
+echo '{"offload":[0.5,0.5]}' >half.json
+ask schedule 1f1b -p 2 -m 2 --times half.json --offload-time 0.5 --no-ops
