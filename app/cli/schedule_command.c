@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/error_fill.h"
 #include "base/input.h"
 #include "base/quantity.h"
@@ -232,12 +233,22 @@ static int32_t check_unused(const struct schedule_options *values, const struct 
     const char *part = !isnan(values->from) ? "--from" : !isnan(values->to) ? "--to" : NULL;
     if (values->recv && !render_writes(render, "torch-comms"))
         return kerf_error_set(err, KERF_EINVALID, "--recv is only for --format torch-comms");
+    if (values->to == 0) return kerf_error_set(err, KERF_EINVALID, "--to must lie behind the start, not at 0");
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
     if (part && !render_writes(render, "table") && !render_writes(render, "picture"))
         return kerf_error_set(err, KERF_EINVALID, "%s is for tables and pictures; %s has the whole timeline", part,
                               values->format);
     return KERF_OK;
+}
+
+/* Refuses a part that has nothing of any timeline. */
+static int32_t check_part(const struct schedule_answers *answers, struct kerf_error *err) {
+    double end_s = answers->trace ? answers->trace->timeline->makespan_s : 0;
+    for (int32_t i = 0; i < answers->count; i++)
+        if (answers->items[i].timeline) end_s = fmax(end_s, answers->items[i].timeline->makespan_s);
+    if (answers->from == 0 || answers->from < end_s) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "--from %g lies behind the end of all, %g s", answers->from, end_s);
 }
 
 /* A plan of another version, or one that was edited, is simulated all the same. */
@@ -253,12 +264,36 @@ static void check_plan(const struct kerf_pipeline *pipeline, const struct schedu
     kerf_text_free(&words);
 }
 
+/* Whether both names are of one file, which may be still to come: then of one name in one folder. */
+static int is_same_file(const char *a, const char *b) {
+    struct stat one, other;
+    if (is(a, b)) return 1;
+    if (stat(a, &one) == 0 && stat(b, &other) == 0) return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    char *folder_a = strdup(a), *folder_b = strdup(b); /* cut off behind the last slash */
+    char *slash_a = folder_a ? strrchr(folder_a, '/') : NULL, *slash_b = folder_b ? strrchr(folder_b, '/') : NULL;
+    const char *name_a = slash_a ? a + (slash_a - folder_a) + 1 : a,
+               *name_b = slash_b ? b + (slash_b - folder_b) + 1 : b;
+    if (slash_a) slash_a[1] = '\0';
+    if (slash_b) slash_b[1] = '\0';
+    const int same = folder_a && folder_b && is(name_a, name_b) && stat(slash_a ? folder_a : ".", &one) == 0 &&
+                     stat(slash_b ? folder_b : ".", &other) == 0 && one.st_dev == other.st_dev &&
+                     one.st_ino == other.st_ino;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 /* The user should know before the search that a certificate cannot be written. */
 static int32_t check_certificate(const struct schedule_options *values, const struct schedule_question *question,
                                  struct kerf_error *err) {
     if (values->certificate == NULL) return KERF_OK;
     if (question->compare || question->num_caps > 1 || question->microbatches.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "--certificate is for one answer of best, not for several");
+    for (int32_t i = 0; i < values->outputs.count; i++)
+        if (is_same_file(values->certificate, values->outputs.items[i]))
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--certificate and -o name one file, %.200s, which holds either of them",
+                                  values->certificate);
     return output_check(values->certificate, err);
 }
 
@@ -298,6 +333,7 @@ static int answer(const struct schedule_options *values) {
     terminal_progress_end(&progress);
     if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);
+    if (code == KERF_OK) code = check_part(&answers, &err);
     if (code == KERF_OK) code = write_certificate(values, &answers, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
@@ -307,6 +343,15 @@ static int answer(const struct schedule_options *values) {
     schedule_answers_free(&answers);
     schedule_question_free(&question);
     return status;
+}
+
+/* fit and verify take one name behind theirs. */
+static int32_t check_one(const struct schedule_options *values, const char *what, const char *example,
+                         struct kerf_error *err) {
+    const struct string_list *names = &values->ask.names;
+    if (names->count < 2) return missing(what, example, err);
+    if (names->count == 2) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s takes %s, not also '%.64s'", names->items[0], what, names->items[2]);
 }
 
 /* ---- Fitting ---------------------------------------------------------------------------------------------- */
@@ -334,8 +379,7 @@ static int fit(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct measured measured = {NULL, NULL};
     const struct render render = {plain_formats, values->format, &values->outputs, write_fit, &measured};
-    int32_t code = KERF_OK;
-    if (values->ask.names.count != 2) code = missing("the folder of a trace", "kerf schedule fit traces/", &err);
+    int32_t code = check_one(values, "the folder of a trace", "kerf schedule fit traces/", &err);
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);
@@ -418,8 +462,7 @@ static int verify(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_schedule_verdict verdict = {0};
     const struct render render = {plain_formats, values->format, &values->outputs, write_verdict, &verdict};
-    int32_t code = KERF_OK;
-    if (values->ask.names.count != 2) code = missing("a certificate", "kerf schedule verify proof.txt", &err);
+    int32_t code = check_one(values, "a certificate", "kerf schedule verify proof.txt", &err);
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "verify prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);

@@ -60,6 +60,14 @@ ask schedule verify proof.txt --format json
 sed 's/^bound_s .*/bound_s 62/' proof.txt >forged.txt
 ask schedule verify forged.txt
 ask schedule verify
+ask schedule verify proof.txt proof.txt
+ln -s proof.txt link.txt
+ask schedule best -p 2 -m 2 --certificate proof.txt -o proof.txt
+ask schedule best -p 2 -m 2 --certificate proof.txt -o link.txt
+ask schedule best -p 2 -m 2 --certificate new.txt -o ./new.txt
+ask schedule best -p 3 -m 4 --backward-input 4 --backward-weight 4 --backward 5 --search-steps 100000 --certificate new.txt
+ask schedule best -p 2 -m 2 --forward 0 --backward 0 --search-steps 1000 --no-ops --certificate nothing.txt
+ask schedule verify nothing.txt
 ask schedule compare best 1f1b -p 2 -m 2 --certificate proof.txt
 ask schedule 1f1b -p 2 -m 2 --certificate proof.txt
 
@@ -87,3 +95,8 @@ refused schedule 1f1b -p 2 -m 2 --attention 10%
 refused schedule compare 1f1b gpipe -p 2 -m 2 --slice-cut equal
 refused schedule slimpipe -p 4 -m 2 --slices 6
 refused schedule seq1f1b -p 2 -m 2 --slices 0
+
+# What would be ignored is refused.
+refused schedule 1f1b -p 2 -m 2 --trace-step 1
+refused schedule 1f1b -p 2 -m 2 --from 100
+refused schedule 1f1b -p 2 -m 2 --to 0
