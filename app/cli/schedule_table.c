@@ -351,14 +351,17 @@ static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
 }
 
 static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
-    int shares = 0;
-    for (int32_t i = 0; i < answers->count; i++)
+    int shares = 0, noise = 0;
+    for (int32_t i = 0; i < answers->count; i++) {
         shares |= !isnan(answers->items[i].recompute) || !isnan(answers->items[i].offload);
+        noise |= answers->items[i].noisy.samples > 0;
+    }
     kerf_text_printf(out,
                      "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
                      "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
-                     "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere%s\n",
-                     shares ? ",recompute,offload" : "");
+                     "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere%s%s\n",
+                     shares ? ",recompute,offload" : "",
+                     noise ? ",noise_samples,noise_mean_s,noise_p50_s,noise_p95_s,noise_p99_s,noise_most_s" : "");
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         const struct kerf_timeline *timeline = answer->timeline;
@@ -385,6 +388,12 @@ static void answers_csv(struct kerf_text *out, const struct schedule_answers *an
         if (shares) {
             csv_number(out, answer->recompute);
             csv_number(out, answer->offload);
+        }
+        if (noise) {
+            const struct kerf_schedule_steps *noisy = &answer->noisy;
+            const double steps[] = {noisy->mean_s, noisy->p50_s, noisy->p95_s, noisy->p99_s, noisy->most_s};
+            kerf_text_printf(out, ",%d", noisy->samples);
+            for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) csv_number(out, steps[k]);
         }
         kerf_text_add(out, "\n");
     }

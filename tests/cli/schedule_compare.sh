@@ -7,6 +7,7 @@ ask schedule compare 1f1b dualpipe -p 4 -m 4..12:+4
 ask schedule zb_h1 -p 2 -m 2..8:x2 --no-ops --format json
 ask schedule compare 1f1b dualpipe -p 4 -m 5,8 --no-ops --format json
 ask schedule compare 1f1b zb_h1 -p 2 -m 4 --format csv
+ask schedule compare 1f1b zb_h1 -p 2 -m 4 --straggler 1:1.5 --format csv
 
 echo "== arrays of a model in eight parts"
 echo '{"forward":[1,1,1,1,1,1,1,2],"backward":[2,2,2,2,2,2,2,4],"activation_bytes":[1e9,1e9,1e9,1e9,1e9,1e9,1e9,1e9]}' >times.json
@@ -53,3 +54,5 @@ refused schedule 1f1b -p 4 -m 8 --recv early --format torch
 refused schedule 1f1b -p 4 -m 4,8 --format torch
 refused schedule 1f1b -p 4 -m 8 --search-time soon
 refused schedule 1f1b -p 4 -m 8 -o x.gif
+refused schedule compare 1f1b zb_h1 -p 4 -m 8 --chunks 2
+refused schedule compare 1f1b zb_h1 -p 4 -m 8 --fused 2
