@@ -33,6 +33,8 @@ refused schedule 1f1b -p 2 -m 2 --recompute x
 refused schedule best -p 2 -m 2 --recompute 50% --certificate proof
 echo "(a cap too small for one micro-batch)"
 ask schedule best -p 2 -m 3 --memory-cap 0.2 --recompute 50% --search-steps 5000 --no-ops
+echo "(one too small for one chunk of it, where half of it is enough)"
+ask schedule best -p 2 -m 3 --placement v --memory-cap 0.4 --recompute 100% --search-steps 5000 --no-ops
 refused schedule 1f1b -p 2 -m 2 --recompute 50% --format torch
 ask schedule 1f1b -p 2 -m 4 --offload 50% --offload-time 0.1 --jitter 5%
 refused schedule compare --memory-frontier -p 2 -m 2 --placement any
