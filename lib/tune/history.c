@@ -20,6 +20,28 @@ void history_exclude(struct kerf_tune_study *study, int32_t setting, const char 
     assert(study->num_open >= 0);
 }
 
+double history_noise(const struct kerf_tune_study *study) {
+    double sum = 0;
+    int32_t freedom = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        const struct tally *tally = &study->tallies[i];
+        if (tally->values < 2 || (tally->mean == 0 && tally->squares > 0)) continue;
+        if (tally->squares > 0) sum += tally->squares / (tally->mean * tally->mean);
+        freedom += tally->values - 1;
+    }
+    return freedom > 0 ? sqrt(sum / freedom) : NAN;
+}
+
+int history_is_exact(const struct kerf_tune_study *study) {
+    enum { REPEATS_THAT_AGREE = 2 };
+    int32_t repeats = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        if (study->tallies[i].squares > 0) return 0;
+        if (study->tallies[i].values > 1) repeats += study->tallies[i].values - 1;
+    }
+    return repeats >= REPEATS_THAT_AGREE;
+}
+
 struct pcg64 history_random(const struct kerf_tune_study *study) {
     return random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->num_observations);
 }

@@ -89,6 +89,12 @@ void history_exclude(struct kerf_tune_study *study, int32_t setting, const char 
 /* Adds an observation that was checked. 0: no memory. */
 int history_add(struct kerf_tune_study *study, const struct kerf_tune_observation *observation);
 
+/* How much runs of one setting differ, relative to their mean, over all settings; NAN without repeats. */
+double history_noise(const struct kerf_tune_study *study);
+
+/* Whether repeated runs agree to the last bit: the program has no noise. */
+int history_is_exact(const struct kerf_tune_study *study);
+
 /* Random numbers that depend on the seed and the number of observations alone, so that a study can be resumed. */
 struct pcg64 history_random(const struct kerf_tune_study *study);
 

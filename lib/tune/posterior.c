@@ -216,12 +216,22 @@ static double drift_now(const struct posterior_draws *draws) {
     return sum / SURFACE_DRAWS;
 }
 
+/* Where all runs of a setting may have been slow ones, so far below them it may be; INFINITY where that is too improbable. */
+static double low_if_slow(const struct surface_model *model, int32_t i, double reach) {
+    const struct modes *modes = &model->modes;
+    double upper, beyond = 0.5 * (1 - model->study->question.confidence);
+    int32_t runs = modes->share > 0 ? modes_unknown(model, model->active[i], &upper) : 0;
+    if (runs == 0 || pow(modes_share(modes), runs) < beyond) return INFINITY;
+    return upper - modes->slower - reach * modes->noise / sqrt(runs);
+}
+
 static void write_estimate(const struct surface_model *model, int32_t i, double reach, double drift,
                            struct kerf_tune_estimate *of) {
     double mean, sd;
     surface_model_moments(model, i, &mean, &sd);
+    double low = fmin(mean - reach * sd, low_if_slow(model, i, reach)) + drift;
     mean += drift;
-    double a = scale_from(&model->scale, mean - reach * sd), b = scale_from(&model->scale, mean + reach * sd);
+    double a = scale_from(&model->scale, low), b = scale_from(&model->scale, mean + reach * sd);
     of->mean = scale_from(&model->scale, mean);
     of->interval[0] = fmin(a, b);
     of->interval[1] = fmax(a, b);

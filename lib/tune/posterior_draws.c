@@ -218,6 +218,18 @@ static void split_modes(struct posterior_draws *draws) {
     }
 }
 
+/* Where repeated runs agree to the last bit the means are what settings take. On a scale of differences that has to be said:
+ * within 3 % of a best of 0 is 0 alone, and no two draws of it are. */
+static void keep_exact(struct posterior_draws *draws) {
+    const struct scale *scale = &draws->model->scale;
+    if (scale->logarithmic || !history_is_exact(draws->model->study)) return;
+    for (int32_t i = 0; i < draws->num; i++) {
+        const struct tally *tally = &draws->model->study->tallies[posterior_draws_setting(draws, i)];
+        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, exact = scale_to(scale, tally->mean);
+        for (int32_t k = 0; k < SURFACE_DRAWS && tally->values > 0; k++) y[k] = exact;
+    }
+}
+
 /* Of the draws, those in which setting i is at most this. */
 static double share_below(const struct posterior_draws *draws, int32_t i, const double *most) {
     const double *y = draws->y + (int64_t)i * SURFACE_DRAWS;
@@ -295,6 +307,7 @@ static void stretch(struct posterior_draws *draws) {
  */
 static const double LOUD = 0.08; /* noise that counts as large */
 enum { PLAIN_MAX = 32 };         /* settings that are told apart by their means alone */
+enum { SPLIT_REPEATS = 8 };      /* by fewer a changepoint or two modes may be noise that is taken for them */
 
 /* The variance of repeated runs, relative to their means; *ret_freedom: 0 where no run was repeated. */
 static double variance_of_repeats(const struct kerf_tune_study *study, double *ret_freedom) {
@@ -313,8 +326,9 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     const struct kerf_tune_study *study = draws->model->study;
     ret_means->variance = variance_of_repeats(study, &ret_means->freedom);
     if (ret_means->freedom == 0 || study->space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return 0;
-    if (draws->model->changepoints.num > 0 || draws->model->num_slots > 1) return 0; /* means are of several machines */
-    if (draws->model->modes.share > 0) return 0;                                     /* .. or of two modes */
+    if (draws->model->num_slots > 1) return 0; /* means are of several machines */
+    int is_split = draws->model->changepoints.num > 0 || draws->model->modes.share > 0; /* .. or of several levels */
+    if (is_split && ret_means->freedom >= SPLIT_REPEATS) return 0;
     return is_of_words(study->space) || fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
 }
 
@@ -382,6 +396,7 @@ static int judge(struct posterior_draws *draws) {
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
     split_modes(draws);
     stretch(draws);
+    keep_exact(draws);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
     for (int32_t i = 1; i < num; i++) {
         const double *restrict y = draws->y + (int64_t)i * SURFACE_DRAWS;

@@ -14,7 +14,7 @@
 
 enum { STARTS_MAX = 64 };
 static const double RARELY = 0.02; /* how probable an isolated value is, before anything is known */
-static const double MODES = 0.02;  /* and two modes; one that is seen in all that is noise is seen wrongly */
+static const double MODES = 0.001; /* and two modes: five runs with much noise often look like them */
 static const double SIZES = 0.5;   /* of a mode, on the model's scale: all up to this are as probable before */
 enum { SHARES = 3 };
 static const double shares[SHARES] = {0.1, 0.25, 0.45}; /* of slow runs; the answer is their mean by evidence */

@@ -296,8 +296,6 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
  * what it knows better.
  */
 
-enum { REPEATS_THAT_AGREE = 2 }; /* so many, all without a difference: the program has no noise */
-
 static int32_t status_of(const struct tally *tally) {
     if (tally->values > 0) return KERF_TUNE_MEASURED;
     if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
@@ -344,20 +342,6 @@ static int32_t best_mean(const struct kerf_tune_study *study) {
         }
     }
     return best;
-}
-
-/* Pooled over settings, relative to their means. *ret_repeats: runs beyond the first of a setting. */
-static double plain_noise(const struct kerf_tune_study *study, int32_t *ret_repeats) {
-    double sum = 0;
-    int32_t freedom = 0;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
-        const struct tally *tally = &study->tallies[i];
-        if (tally->values < 2 || tally->mean == 0) continue;
-        sum += tally->squares / (tally->mean * tally->mean);
-        freedom += tally->values - 1;
-    }
-    *ret_repeats = freedom;
-    return freedom > 0 ? sqrt(sum / freedom) : NAN;
 }
 
 static void plain_gain(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
@@ -419,8 +403,6 @@ static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf
 
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                struct kerf_error *err) {
-    int32_t repeats = 0;
-    double noise = plain_noise(study, &repeats);
     struct kerf_tune_answer answer = {.best = best_mean(study),
                                       .observations = study->num_observations,
                                       .censored = study->num_censored,
@@ -432,7 +414,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .looked_at = study->space->num_settings,
                                       .chance_unseen = NAN,
                                       .widened = 1,
-                                      .noise = noise,
+                                      .noise = history_noise(study),
                                       .drift = 1,
                                       .default_gain = NAN,
                                       .gain_interval = {NAN, NAN},
@@ -444,7 +426,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
     plain_gain(study, &answer);
     int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
     if (code != KERF_OK) return code;
-    if (noise == 0 && repeats >= REPEATS_THAT_AGREE) keep_to_what_was_observed(study, &answer);
+    if (history_is_exact(study)) keep_to_what_was_observed(study, &answer);
     for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
     write_reason(study, &answer);
     *ret_answer = answer;
