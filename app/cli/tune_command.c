@@ -473,6 +473,12 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
     if (values->pareto && values->prefer)
         return kerf_error_set(err, KERF_EINVALID,
                               "give --pareto or --prefer, not both: of a Pareto front every setting is an answer");
+    if (values->pareto && (values->margin || values->slice))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--pareto takes no --%s: of a Pareto front every setting is an answer",
+                              values->margin ? "margin" : "slice");
+    if (values->no_journal && values->study)
+        return kerf_error_set(err, KERF_EINVALID, "give --study or --no-journal, not both: a journal has the name");
     int32_t code = read_shares(values, request, err);
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
@@ -518,11 +524,12 @@ static int32_t tune_check_resumed(const struct tune_options *values, struct kerf
         int32_t k = 0;
         while (may[k] && strcmp(may[k], option->name) != 0) k++;
         if (may[k] || !is_given(option, values)) continue;
-        return kerf_error_set(
-            err, KERF_EINVALID,
-            "--resume continues the study's question: leave out --%s (only --budget and --max-observations may change; "
-            "a new study of the same command uses the measurements of this one)",
-            option->name);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--resume continues the study's question: leave out --%s (only --budget, --patience and "
+                              "--max-observations may "
+                              "change; "
+                              "a new study of the same command uses the measurements of this one)",
+                              option->name);
     }
     return KERF_OK;
 }

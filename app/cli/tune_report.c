@@ -308,6 +308,12 @@ static void words_gain(struct kerf_text *out, const struct tune_report *report,
     kerf_text_add(out, ".\n");
 }
 
+/* "broke a limit twice" of what ran, "was not measured: ubatch is above batch" of the rest. */
+static void words_without_value(struct kerf_text *out, const struct kerf_tune_estimate *of) {
+    int ran = of->failed > 0 && of->reason[0];
+    kerf_text_printf(out, ", %s%s%s.\n", ran ? "" : "was not measured", of->reason[0] && !ran ? ": " : "", of->reason);
+}
+
 static void words_default(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_answer *answer = &report->answer;
@@ -320,7 +326,7 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
     setting(out, report, space->default_setting, 0);
     const struct kerf_tune_estimate *known = &answer->settings[space->default_setting];
     if (known->status != KERF_TUNE_MEASURED) {
-        kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
+        words_without_value(out, known);
         return;
     }
     kerf_text_add(out, kerf_study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
@@ -470,8 +476,7 @@ static void words_front_default(struct kerf_text *out, const struct tune_report 
     kerf_text_add(out, "The default, ");
     kerf_tune_setting_write(report->state->space, first, out);
     if (report->answer.settings[first].status != KERF_TUNE_MEASURED) {
-        const char *reason = report->answer.settings[first].reason;
-        kerf_text_printf(out, ", was not measured%s%s.\n", reason[0] ? ": " : "", reason);
+        words_without_value(out, &report->answer.settings[first]);
         return;
     }
     int32_t better = beaten_by(report, first);

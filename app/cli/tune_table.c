@@ -432,13 +432,17 @@ static void csv_front(struct kerf_text *out, const struct tune_report *report, i
 
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
+    static const char of_front[] = ",second,second_low,second_high,front";
     static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
                                  "probability_within,probability_within_margin,observed_mean,reason";
+    struct kerf_text all = {0};
+    kerf_text_printf(&all, "%s%s", titles, report->has_front ? of_front : "");
     for (int32_t p = 0; p < space->num_params; p++) {
-        csv_param(out, space->params[p].name, titles);
+        csv_param(out, space->params[p].name, all.data ? all.data : titles);
         kerf_text_add(out, ",");
     }
-    kerf_text_printf(out, "%s%s\n", titles, report->has_front ? ",second,second_low,second_high,front" : "");
+    kerf_text_printf(out, "%s\n", all.data ? all.data : titles);
+    kerf_text_free(&all);
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         for (int32_t p = 0; p < space->num_params; p++) {

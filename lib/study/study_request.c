@@ -211,12 +211,22 @@ int study_request_is_local(const struct kerf_study_request *request) {
     return objective && (objective->code == KERF_TRIAL_CPU || objective->code == KERF_TRIAL_MEMORY);
 }
 
+/* Whether the second objective's name is that of the first: "wall", or the key of "json:p99_ms". */
+static int is_objective(const char *objective, const char *second) {
+    size_t length = (size_t)(objective_end(objective) - objective);
+    size_t json = strncmp(objective, "json:", 5) == 0 ? 5 : 0;
+    return length - json == strlen(second) && memcmp(objective + json, second, length - json) == 0;
+}
+
 int32_t study_request_limit(const struct kerf_study_request *request, struct kerf_trial_runner *runner,
                             struct kerf_error *err) {
     const char *at = limits_of(request->objective);
     char limit[200], second[KERF_STUDY_NAME_SIZE];
     int32_t maximize;
     if (kerf_study_request_second(request, second, &maximize)) {
+        if (is_objective(request->objective, second))
+            return kerf_error_set(err, KERF_EINVALID, "'%s' is the objective already; a Pareto front is of two",
+                                  second);
         int32_t code = kerf_trial_runner_tell(runner, second, err);
         if (code != KERF_OK) return code;
     }

@@ -62,14 +62,20 @@ static int whole_number(const char *text, double *ret_value) {
     return end != text && *end == 0 && isfinite(*ret_value);
 }
 
-/* 0: the line does not match; 1: it matches, with *ret_value; -1: the match is not a number, and is quoted in odd. */
+/* Of the last match in the line. 0: it does not match; 1: it matches, with *ret_value; -1: the match is not a number, and is quoted in odd. */
 static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *odd, size_t size) {
     regmatch_t groups[2];
     char text[128];
-    if (regexec(&runner->regex, line, 2, groups, 0) != 0 || groups[1].rm_so < 0) return 0;
-    size_t length = (size_t)(groups[1].rm_eo - groups[1].rm_so);
+    const char *found = NULL;
+    size_t length = 0;
+    for (const char *at = line; regexec(&runner->regex, at, 2, groups, at > line ? REG_NOTBOL : 0) == 0;) {
+        if (groups[1].rm_so >= 0) found = at + groups[1].rm_so, length = (size_t)(groups[1].rm_eo - groups[1].rm_so);
+        at += groups[0].rm_eo > 0 ? groups[0].rm_eo : 1;
+        if (at[-1] == 0 || *at == 0) break;
+    }
+    if (found == NULL) return 0;
     if (length >= sizeof text) length = sizeof text - 1;
-    memcpy(text, line + groups[1].rm_so, length);
+    memcpy(text, found, length);
     text[length] = 0;
     if (whole_number(text, ret_value)) return 1;
     quote_line(text, odd, size);

@@ -150,8 +150,48 @@ static const char *line_after(const char *c, const char *end) {
     return newline ? newline + 1 : end;
 }
 
+/* ---- The last JSON value ----------------------------------------------------------------------------------------- */
+
+/* The length of what Python's json writes for a number that is none, where the text begins with it; 0: something else. */
+static size_t length_of_no_number(const char *text, const char *end) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (int k = 0; k < 3; k++) {
+        size_t length = strlen(words[k]);
+        if ((size_t)(end - text) >= length && memcmp(text, words[k], length) == 0) return length;
+    }
+    return 0;
+}
+
+static int has_no_number_near(const char *text, size_t length, size_t at) {
+    size_t from = at > 9 ? at - 9 : 0, until = at + 9 < length ? at + 9 : length;
+    for (size_t i = from; i < until; i++)
+        if (length_of_no_number(text + i, text + until) > 0) return 1;
+    return 0;
+}
+
+/* A copy in which such words are empty arrays of the same length: no numbers either, and JSON. Strings end with their line. */
+static char *without_no_numbers(const char *text, size_t length) {
+    char *copy = malloc(length), *end = copy + length;
+    int is_string = 0;
+    if (copy == NULL) return NULL;
+    memcpy(copy, text, length);
+    for (char *c = copy; c < end; c++) {
+        size_t word = is_string ? 0 : length_of_no_number(c, end);
+        if (*c == '"') is_string = !is_string;
+        if (*c == '\n') is_string = 0;
+        if (is_string && *c == '\\') c++;
+        if (word == 0) continue;
+        memset(c, ' ', word);
+        c[0] = '[', c[word - 1] = ']';
+        c += word - 1;
+    }
+    return copy;
+}
+
+/* A run whose last value has a NaN in it has not printed the value before it: that one is not an answer. */
 json_t *json_last_value(const char *text, size_t length) {
     json_t *last = NULL;
+    char *copy = NULL;
     size_t wasted = 0;
     const char *end = text + length;
     for (const char *c = text; c < end && wasted <= WASTE_MAX * length;) {
@@ -166,11 +206,17 @@ json_t *json_last_value(const char *text, size_t length) {
                 json_decref(last);
                 last = value;
                 c = read > 0 && read <= (size_t)(end - first) ? first + read : first + 1;
+            } else if (copy == NULL && has_no_number_near(first, (size_t)(end - first), read) &&
+                       (copy = without_no_numbers(text, length)) != NULL) {
+                c = copy + (first - text); /* once more */
+                end = copy + length;
+                continue;
             } else {
                 wasted += read;
             }
         }
         c = line_after(c, end);
     }
+    free(copy);
     return last;
 }

@@ -98,6 +98,8 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
     }
     if (command->slots < 1 || command->slots > SLOTS_MAX)
         return kerf_error_set(err, KERF_EINVALID, "slots must lie between 1 and %d, not %d", SLOTS_MAX, command->slots);
+    if (command->launcher && command->launcher[strspn(command->launcher, " \t")] == 0)
+        return kerf_error_set(err, KERF_EINVALID, "the launcher is empty; leave it out to run the command as it is");
     if (command->memory_cap_bytes < 0)
         return kerf_error_set(err, KERF_EINVALID, "the memory cap must be 0 bytes or more");
     code = check_number(command->load_timeout_s, "the load time-out", err);

@@ -106,12 +106,22 @@ static int32_t fill_range(const char *text, const struct range *range, struct ar
     return KERF_OK;
 }
 
+static int32_t check_words(const char *text, const char *const *words, int32_t count, struct kerf_error *err) {
+    enum { WORDS_MAX = 1000 };
+    if (count > WORDS_MAX) return kerf_error_set(err, KERF_EINVALID, "'%.200s': more than %d choices", text, WORDS_MAX);
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (strcmp(words[i], words[j]) == 0)
+                return kerf_error_set(err, KERF_EINVALID, "'%.200s': '%.100s' appears twice", text, words[i]);
+    return KERF_OK;
+}
+
 /* ---- Numbers with decimals --------------------------------------------------------------------------------------- */
 
-/* The whole text as a decimal number, as 0.5, -1.25 or 1e-3. */
-static int read_decimal(const char *text, size_t length, double *ret_value) {
+int param_read_decimal(const char *text, size_t length, double *ret_value) {
     char copy[64], *end;
-    if (length == 0 || length >= sizeof copy || !(is_digit(text[0]) || (text[0] == '-' && is_digit(text[1])))) return 0;
+    size_t sign = length > 0 && text[0] == '-', dot = sign < length && text[sign] == '.';
+    if (length >= sizeof copy || sign + dot >= length || !is_digit(text[sign + dot])) return 0;
     for (size_t i = 0; i < length; i++)
         if (!is_digit(text[i]) && !strchr("+-.eE", text[i])) return 0;
     memcpy(copy, text, length);
@@ -120,15 +130,40 @@ static int read_decimal(const char *text, size_t length, double *ret_value) {
     return *end == 0 && isfinite(*ret_value);
 }
 
-enum { DECIMALS_MAX = 1000 };
+enum { DECIMALS_MAX = 1000, DIGITS_MOST = 15 };
 
 /* The ends of "1e-5..1e-1:x10", and what follows its colon. */
 static int read_ends(const char *values, double *ret_first, double *ret_last, const char **ret_rest) {
     const char *dots = strstr(values, ".."), *colon = strchr(values, ':');
     if (!dots || !colon || colon < dots + 2) return 0;
     *ret_rest = colon + 1;
-    return read_decimal(values, (size_t)(dots - values), ret_first) &&
-           read_decimal(dots + 2, (size_t)(colon - dots - 2), ret_last);
+    return param_read_decimal(values, (size_t)(dots - values), ret_first) &&
+           param_read_decimal(dots + 2, (size_t)(colon - dots - 2), ret_last);
+}
+
+enum { NUMBER_SIZE = 40 };
+static const double PLAIN_MOST = 1e15;
+
+/* 200000 rather than 2e+05, which a program that reads an integer takes for 2. */
+static void write_number(double value, int digits, char text[NUMBER_SIZE]) {
+    (void)snprintf(text, NUMBER_SIZE, "%.*g", digits, value);
+    double rounded = strtod(text, NULL);
+    if (strstr(text, "e+") && fabs(rounded) < PLAIN_MOST) (void)snprintf(text, NUMBER_SIZE, "%.0f", rounded);
+}
+
+/* The fewest digits, from `digits` on, with which each value is off by no more than its error, and none is like the one before. */
+static int digits_that_tell(const double *values, const double *errors, int32_t count, int digits) {
+    char before[NUMBER_SIZE] = "", text[NUMBER_SIZE];
+    for (; digits < DIGITS_MOST; digits++) {
+        int enough = 1;
+        for (int32_t i = 0; i < count && enough; i++) {
+            write_number(values[i], digits, text);
+            enough = fabs(strtod(text, NULL) - values[i]) <= errors[i] && (i == 0 || strcmp(before, text) != 0);
+            memcpy(before, text, sizeof before);
+        }
+        if (enough) return digits;
+    }
+    return DIGITS_MOST;
 }
 
 /* The values as texts, which the command gets, and as the numbers that those texts are. */
@@ -137,7 +172,9 @@ static int32_t fill_numbers(const double *values, int32_t count, int digits, str
     const char **texts = arena_take(arena, (size_t)count, sizeof *texts);
     double *numbers = arena_take(arena, (size_t)count, sizeof *numbers);
     for (int32_t i = 0; texts && numbers && i < count; i++) {
-        if ((texts[i] = arena_printf(arena, "%.*g", digits, values[i])) == NULL) texts = NULL;
+        char text[NUMBER_SIZE];
+        write_number(values[i], digits, text);
+        if ((texts[i] = arena_strdup(arena, text)) == NULL) texts = NULL;
         if (texts) numbers[i] = strtod(texts[i], NULL);
     }
     if (texts == NULL || numbers == NULL) return error_no_memory(err, "a space");
@@ -149,9 +186,9 @@ static int32_t fill_numbers(const double *values, int32_t count, int digits, str
 static int32_t fill_decimals(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
                              struct kerf_error *err) {
     const char *rest;
-    double first, last, step, numbers[DECIMALS_MAX];
+    double first, last, step, numbers[DECIMALS_MAX], errors[DECIMALS_MAX];
     if (!read_ends(values, &first, &last, &rest) || (*rest != 'x' && *rest != '+') ||
-        !read_decimal(rest + 1, strlen(rest + 1), &step))
+        !param_read_decimal(rest + 1, strlen(rest + 1), &step))
         return 0;
     int times = *rest == 'x';
     if (last < first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
@@ -160,31 +197,20 @@ static int32_t fill_decimals(const char *text, const char *values, struct arena 
                               times ? "'%s': a range with 'x' begins above 0 and multiplies by more than 1"
                                     : "'%s': a range ascends by more than 0",
                               text);
-    double steps = floor((times ? log(last / first) / log(step) : (last - first) / step) + 1e-9);
+    double steps = floor((times ? log(last / first) / log(step) : (last - first) / step) + 1e-6);
     if (steps >= DECIMALS_MAX)
         return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, DECIMALS_MAX);
-    for (int32_t i = 0; i <= (int32_t)steps; i++) numbers[i] = times ? first * pow(step, i) : first + step * i;
-    int32_t code = fill_numbers(numbers, (int32_t)steps + 1, 9, arena, param, err);
+    int32_t count = (int32_t)steps + 1;
+    for (int32_t i = 0; i < count; i++) {
+        numbers[i] = times ? first * pow(step, i) : first + step * i;
+        errors[i] = times ? 1e-8 * numbers[i] : 1e-6 * step;
+    }
+    int32_t code = fill_numbers(numbers, count, digits_that_tell(numbers, errors, count, 9), arena, param, err);
+    if (code == KERF_OK) code = check_words(text, param->texts, count, err);
     return code == KERF_OK ? 1 : code;
 }
 
 /* ---- Numbers of points ------------------------------------------------------------------------------------------- */
-
-/* The fewest digits, from three, with which the ends are what was written and all values differ. */
-static int digits_that_tell(const double *values, int32_t count) {
-    char before[32], text[32];
-    for (int digits = 3; digits < 15; digits++) {
-        int enough = 1;
-        for (int32_t i = 0; i < count && enough; i++) {
-            (void)snprintf(text, sizeof text, "%.*g", digits, values[i]);
-            if (i == 0 || i == count - 1) enough = strtod(text, NULL) == values[i];
-            if (i > 0 && strcmp(before, text) == 0) enough = 0;
-            memcpy(before, text, sizeof before);
-        }
-        if (enough) return digits;
-    }
-    return 15;
-}
 
 /* Points between whole ends are whole, and each is there once. */
 static int32_t fill_whole_points(const double *values, int32_t count, struct arena *arena,
@@ -208,7 +234,7 @@ static int32_t fill_points(const char *text, const char *values, struct arena *a
                            struct kerf_error *err) {
     const double whole_most = 9007199254740992.0; /* 2^53: beyond, doubles skip integers */
     const char *rest;
-    double first, last, points[DECIMALS_MAX];
+    double first, last, points[DECIMALS_MAX], errors[DECIMALS_MAX];
     int64_t count, whole;
     if (!read_ends(values, &first, &last, &rest) || (strncmp(rest, "log", 3) != 0 && strncmp(rest, "lin", 3) != 0))
         return 0;
@@ -222,28 +248,39 @@ static int32_t fill_points(const char *text, const char *values, struct arena *a
     for (int64_t i = 0; i < count; i++) {
         double share = (double)i / (double)(count - 1);
         points[i] = is_log ? first * pow(last / first, share) : first + (last - first) * share;
+        errors[i] = INFINITY;
     }
     points[count - 1] = last;
+    errors[0] = errors[count - 1] = 0; /* the ends are what was written */
     const char *dots = strstr(values, "..");
     int are_whole = param_read_integer(values, (size_t)(dots - values), &whole) &&
                     param_read_integer(dots + 2, (size_t)(rest - 1 - dots - 2), &whole);
     if (are_whole && !(fabs(first) <= whole_most && fabs(last) <= whole_most))
         return kerf_error_set(err, KERF_EINVALID, "'%s': the ends of such a range are at most 2^53", text);
     are_whole &= is_log || last - first >= (double)(count - 1);
-    int32_t code =
-        are_whole ? fill_whole_points(points, (int32_t)count, arena, param, err)
-                  : fill_numbers(points, (int32_t)count, digits_that_tell(points, (int32_t)count), arena, param, err);
+    int32_t code = are_whole ? fill_whole_points(points, (int32_t)count, arena, param, err)
+                             : fill_numbers(points, (int32_t)count, digits_that_tell(points, errors, (int32_t)count, 3),
+                                            arena, param, err);
+    if (code == KERF_OK && !are_whole) code = check_words(text, param->texts, param->num_values, err);
     return code == KERF_OK ? 1 : code;
 }
 
 /* Where all words are numbers, and ascend, they are ordered. */
-static int32_t order_words(struct kerf_tune_param *param, struct arena *arena, struct kerf_error *err) {
+static int32_t order_words(const char *text, struct kerf_tune_param *param, struct arena *arena,
+                           struct kerf_error *err) {
     double *numbers = arena_take(arena, (size_t)param->num_values, sizeof *numbers);
+    int ascend = 1;
     if (numbers == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < param->num_values; i++)
-        if (!read_decimal(param->texts[i], strlen(param->texts[i]), &numbers[i]) ||
-            (i > 0 && numbers[i] <= numbers[i - 1]))
-            return KERF_OK;
+        if (!param_read_decimal(param->texts[i], strlen(param->texts[i]), &numbers[i])) return KERF_OK;
+    for (int32_t i = 0; i < param->num_values; i++) {
+        ascend &= i == 0 || numbers[i] > numbers[i - 1];
+        for (int32_t j = 0; j < i; j++)
+            if (numbers[i] == numbers[j])
+                return kerf_error_set(err, KERF_EINVALID, "'%.200s': %.50s is the same number as %.50s", text,
+                                      param->texts[i], param->texts[j]);
+    }
+    if (!ascend) return KERF_OK;
     param->numbers = numbers;
     return KERF_OK;
 }
@@ -279,16 +316,6 @@ static int32_t check_integers(const char *text, const int64_t *integers, int32_t
     return KERF_OK;
 }
 
-static int32_t check_words(const char *text, const char *const *words, int32_t count, struct kerf_error *err) {
-    enum { WORDS_MAX = 1000 };
-    if (count > WORDS_MAX) return kerf_error_set(err, KERF_EINVALID, "'%.200s': more than %d choices", text, WORDS_MAX);
-    for (int32_t i = 0; i < count; i++)
-        for (int32_t j = 0; j < i; j++)
-            if (strcmp(words[i], words[j]) == 0)
-                return kerf_error_set(err, KERF_EINVALID, "'%.200s': '%.100s' appears twice", text, words[i]);
-    return KERF_OK;
-}
-
 static int32_t fill_list(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
                          struct kerf_error *err) {
     const char **words = NULL;
@@ -312,7 +339,7 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     }
     param->texts = words;
     int32_t bad = check_words(text, words, param->num_values, err);
-    return bad != KERF_OK ? bad : order_words(param, arena, err);
+    return bad != KERF_OK ? bad : order_words(text, param, arena, err);
 }
 
 /* ---- One parameter ----------------------------------------------------------------------------------------- */
@@ -344,8 +371,12 @@ static int32_t split_condition(const char *text, struct arena *arena, const char
                                struct kerf_error *err) {
     static const char word[] = " when ";
     const char *when = strstr(text, word);
+    size_t length = strlen(text), dangling = sizeof word - 2;
     *ret_text = text;
     *ret_condition = NULL;
+    if (length >= dangling && memcmp(text + length - dangling, word, dangling) == 0)
+        return kerf_error_set(err, KERF_ESYNTAX,
+                              "'%.200s': a condition is missing after 'when', as in 'draft=4,8 when spec'", text);
     if (when == NULL) return KERF_OK;
     *ret_condition = arena_strdup(arena, when + sizeof word - 1);
     while (when > text && when[-1] == ' ') when--;

@@ -20,6 +20,9 @@ int param_is_name(const char *text, size_t length);
 /* The whole text as a decimal integer. */
 int param_read_integer(const char *text, size_t length, int64_t *ret_value);
 
+/* The whole text as a decimal number, as 0.5, -1.25, .5 or 1e-3. */
+int param_read_decimal(const char *text, size_t length, double *ret_value);
+
 /* ---- Constraints (constraint.c): "ubatch <= batch", "kv == \"f16\" || fa" ---------------------------------------- */
 
 struct constraint;

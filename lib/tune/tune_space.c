@@ -218,6 +218,7 @@ enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
 
 static int32_t find_value(const struct kerf_tune_param *param, const char *text, size_t length) {
     int64_t integer;
+    double number;
     if (param->kind == KERF_TUNE_INTEGER) {
         if (!param_read_integer(text, length, &integer)) return -1;
         for (int32_t i = 0; i < param->num_values; i++)
@@ -226,6 +227,8 @@ static int32_t find_value(const struct kerf_tune_param *param, const char *text,
     }
     for (int32_t i = 0; i < param->num_values; i++)
         if (strlen(param->texts[i]) == length && memcmp(param->texts[i], text, length) == 0) return i;
+    for (int32_t i = 0; param->numbers && i < param->num_values; i++)
+        if (param_read_decimal(text, length, &number) && number == param->numbers[i]) return i;
     for (int32_t i = 0; i < FLAG_WORDS && param->kind == KERF_TUNE_FLAG; i++)
         if (strlen(flag_words[i]) == length && memcmp(flag_words[i], text, length) == 0) return i % 2;
     return -1;
@@ -261,8 +264,7 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     int32_t setting = tune_space_complete(space, values), k = 0;
     while (setting < 0 && k < space->num_params && values[k] >= 0) k++;
     if (setting < 0 && k < space->num_params)
-        return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing after a comma", text,
-                              space->params[k].name);
+        return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text, space->params[k].name);
     if (setting < 0)
         return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': a condition (--where%s) excludes it", text,
                               space->has_unused ? ", or of a parameter" : "");

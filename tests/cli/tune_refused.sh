@@ -30,6 +30,12 @@ refuses --param b=1..4 --memory-cap 1 -- true {b}
 refuses --param b=1..4 --minimize --maximize -- true {b}
 refuses --param b=1..4 --objective speed -- true {b}
 refuses --param b=1..4 --objective 'regex:(' -- true {b}
+refuses --param b=1..4 --pareto wall -- true {b}
+refuses --param b=1..4 --objective json:v --pareto 'more v' -- true {b}
+refuses --param b=1..4 --pareto memory --margin 5% -- true {b}
+refuses --param b=1..4 --pareto memory --slice b=1 -- true {b}
+refuses --param b=1..4 --launcher '' -- true {b}
+refuses --param b=1..4 --study mine -- true {b}
 refuses --param b=1..4 --objective 'regex:' -- true {b}
 refuses --param b=1..4 --protocol guess -- true {b}
 refuses --param b=1..4 --context 4096 -- true {b}

@@ -27,6 +27,14 @@ done
 grep -oE '"interval":[^,]*,"probability_within":[^,}]*|"gain_interval":[a-z]*' answer.json | sort -u
 "$KERF" tune --no-journal --interference ignore --param n=7..8 --policy null -d n=7 -- true {n} | sed -n '1,3p' | sed 's/: [0-9.]* [mu]*s/: TIME/'
 
+echo "== of a line's matches the last one counts; a last value that is no number fails"
+told --param n=1 --objective 'regex:([0-9]+) tok' --policy exhaustive -- echo "5 tok/s, 7 tok/s" '{n}' | grep -o 'n=1: [0-9]*'
+told --param n=1 --objective json:v --policy exhaustive -- sh -c 'echo "{{\"v\":1}"; echo "{{\"v\":NaN}"' '{n}'
+
+echo "== a best of 0 is exact where runs agree"
+told --param n=1..8 --objective json:v -- sh -c 'echo "{{\"v\": $(($0 > 5 ? 0 : $0))}"' '{n}' | sed -n 's/n=[678]:/n=6, 7 or 8:/; 1p'
+told --param n=1..6 --objective json:v --pareto errors -- sh -c 'echo "{{\"v\": $((10 - $0)), \"errors\": 0}"' '{n}' | sed -n 1p
+
 echo "== one setting is one"
 told --param n=7 --objective 'regex:([0-9]+)' -- echo {n} | grep -o 'It is the only setting'
 
@@ -113,4 +121,4 @@ echo "== and helps no study of times"
 "$KERF" tune --interference ignore --param n=1..4 --protocol worker --policy exhaustive --format json -- sh scores.sh | grep -oE '"earlier":[0-9]+'
 
 echo "== columns and their names on a terminal"
-COLUMNS=80 "$KERF" tune --no-journal --interference ignore --param a=1..9223372036854775807:x2 --param b=1,2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo {b} {a} | sed -n '/^b$/,/^ *a$/p'
+COLUMNS=80 "$KERF" tune --no-journal --interference ignore --param a=1..9223372036854775807:x2 --param b=1,2 --policy exhaustive --max-observations 63 --objective 'regex:^([0-9]+)' -- echo {b} {a} | sed -n '/^b$/,/^ *a$/p'

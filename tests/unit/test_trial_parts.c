@@ -204,6 +204,9 @@ static void json_paths(void **state) {
     at_path(text, "s", "is not a number");
     at_path(text, "s.t", "is not in its JSON");
     at_path(text, "d", "is not a number");
+    at_path("{\"a\": 1}\n{\"a\": NaN}\n", "a", "is not a number");
+    at_path("{\"a\": 1}\n{\n \"s\": \"NaN \\\" \", \"a\": -Infinity\n}\n", "a", "is not a number");
+    assert_true(at_path("[it's NaN\n{\"a\": 1}\n{\"a\": 2, \"b\": [NaN, Infinity]}\n", "a", NULL) == 2);
     assert_null(json_last_value("no {\"a\":1}\n{", 12));
     assert_null(json_last_value("", 0));
     assert_false(json_path_is_valid(""));
@@ -213,6 +216,9 @@ static void json_paths(void **state) {
     struct kerf_text deep = {0}; /* what looks like JSON on every line and is none must not take for ever */
     kerf_text_repeat(&deep, "[\n", 1 << 20);
     assert_null(json_last_value(deep.data, deep.length));
+    kerf_text_clear(&deep);
+    kerf_text_repeat(&deep, "{\"a\": NaN}\n", 1 << 18);
+    at_path(deep.data, "a", "is not a number");
     kerf_text_free(&deep);
 }
 

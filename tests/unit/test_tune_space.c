@@ -74,6 +74,12 @@ static void so_many_points(void **state) {
     expect_values("batch=1..8:log10", "1 2 3 4 5 6 8"); /* whole between whole ends, each once */
     expect_values("layers=0..32:lin4", "0 11 21 32");
     expect_values("x=1.0..2:log2", "1 2");
+    expect_values("x=0.5..200000:log4", "0.5 36.8 2710 200000"); /* no 2e+05, which atoi takes for 2 */
+    expect_values("x=1..1e10:x1000", "1 1000 1000000 1000000000");
+    expect_values("x=1000000.001..1000000.003:+0.001", "1000000.001 1000000.002 1000000.003");
+    expect_values("x=1700000000.0..1700000001.0:+0.5", "1700000000 1700000000.5 1700000001");
+    expect_values("x=.1..0.4:+.1", "0.1 0.2 0.3 0.4");
+    expect_refused("x=0.5,0.50", NULL, NULL, KERF_EINVALID, "'x=0.5,0.50': 0.50 is the same number as 0.5");
     expect_refused("lr=0..1:log5", NULL, NULL, KERF_EINVALID, "'lr=0..1:log5': a range with 'log' begins above 0");
     expect_refused("lr=1..1:lin2", NULL, NULL, KERF_EINVALID, "'lr=1..1:lin2': the range is empty");
     expect_refused("lr=1..9:lin", NULL, NULL, KERF_EINVALID,
@@ -82,6 +88,14 @@ static void so_many_points(void **state) {
                    "'lr=1..9:log1001': log is followed by a number of values from 2 to 1000, as log9");
     expect_refused("n=1..9223372036854775807:log9", NULL, NULL, KERF_EINVALID,
                    "'n=1..9223372036854775807:log9': the ends of such a range are at most 2^53");
+}
+
+static void a_number_may_be_written_otherwise(void **state) {
+    (void)state;
+    const char *params[] = {"lr=1e-3..1e-1:log3", "p=0.1,0.2"};
+    struct kerf_tune_space *space = space_of(params, 2, NULL, "lr=0.10,p=.2");
+    assert_int_equal(space->default_setting, 5);
+    kerf_tune_space_free(space);
 }
 
 static void refuse_condition(const char *first, const char *second, int32_t code, const char *words) {
@@ -121,7 +135,7 @@ static void a_parameter_may_have_a_condition(void **state) {
     assert_int_equal(setting, 0); /* the first values may be named */
     assert_int_equal(kerf_tune_setting_read(space, "spec=off,draft=8,depth=1", &setting, &err), KERF_EUNKNOWN);
     assert_int_equal(kerf_tune_setting_read(space, "spec=on,draft=16", &setting, &err), KERF_ESYNTAX);
-    assert_string_equal(err.message, "'spec=on,draft=16': a value of 'depth' is missing after a comma");
+    assert_string_equal(err.message, "'spec=on,draft=16': a value of 'depth' is missing");
     kerf_tune_space_free(space);
 
     const char *flag[] = {"a?=-a", "draft=4,8,16  when a"};
@@ -129,6 +143,8 @@ static void a_parameter_may_have_a_condition(void **state) {
     assert_int_equal(space->num_settings, 3);
     kerf_tune_space_free(space);
     refuse_condition("a=1,2", "b=1,2 when ", KERF_ESYNTAX, "'': it ends too early");
+    refuse_condition("a=1,2", "b=1,2 when", KERF_ESYNTAX,
+                     "'b=1,2 when': a condition is missing after 'when', as in 'draft=4,8 when spec'");
     refuse_condition("a=1,2", "b=1,2 when c", KERF_EUNKNOWN, "'c': no parameter is called 'c'");
     refuse_condition("a=1,2", "b=1,2 when b > 1", KERF_EINVALID, "'b' has an effect when 'b > 1', which names itself");
     refuse_condition("a=0..1", "b=1,2 when 1 / a", KERF_EINVALID,
@@ -187,7 +203,7 @@ static void settings_have_one_index(void **state) {
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2048,f=on", &found, &err), KERF_EUNKNOWN);
     assert_string_equal(err.message, "'batch=16,ubatch=2048,f=on': a condition (--where) excludes it");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2", &found, &err), KERF_ESYNTAX);
-    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing after a comma");
+    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,batch=16", &found, &err), KERF_ESYNTAX);
     assert_int_equal(kerf_tune_setting_read(space, "batch=17,ubatch=2,f=on", &found, &err), KERF_EUNKNOWN);
     assert_string_equal(err.message, "'batch=17': not one of the parameter's values");
@@ -370,6 +386,7 @@ int main(void) {
         cmocka_unit_test(reads_every_kind),
         cmocka_unit_test(numbers_with_decimals_are_ordered),
         cmocka_unit_test(so_many_points),
+        cmocka_unit_test(a_number_may_be_written_otherwise),
         cmocka_unit_test(a_parameter_may_have_a_condition),
         cmocka_unit_test(settings_have_one_index),
         cmocka_unit_test(refuses_in_words),
