@@ -94,15 +94,37 @@ static int32_t mark_unused(const struct kerf_tune_space *space, const struct con
     return KERF_OK;
 }
 
-static int32_t keep(const struct kerf_tune_space *space, const struct conditions *conditions, const int32_t *point,
-                    int *ret_keep, struct kerf_error *err) {
-    *ret_keep = 1;
-    for (int32_t i = 0; i < conditions->count && *ret_keep; i++) {
+static int32_t holds(const struct kerf_tune_space *space, const struct conditions *conditions, const int32_t *point,
+                     int *ret_holds, struct kerf_error *err) {
+    *ret_holds = 1;
+    for (int32_t i = 0; i < conditions->count && *ret_holds; i++) {
         const char *fault = NULL;
-        *ret_keep = constraint_holds(conditions->wheres[i], space->params, point, &fault);
+        *ret_holds = constraint_holds(conditions->wheres[i], space->params, point, &fault);
         if (fault) return cannot_tell(space, point, conditions->texts[i], fault, err);
     }
     return KERF_OK;
+}
+
+static int is_named(const struct conditions *conditions, int32_t param) {
+    for (int32_t i = 0; i < conditions->count; i++)
+        if (constraint_names(conditions->wheres[i], param)) return 1;
+    return 0;
+}
+
+/* Whether all constraints hold, with some value of each parameter from `from` on that the point does not use: `d > 4` says nothing
+ * of a setting in which d has no effect. The point is left as it was. */
+static int32_t keep(const struct kerf_tune_space *space, const struct conditions *conditions, const char *unused,
+                    int32_t from, int32_t *point, int *ret_keep, struct kerf_error *err) {
+    int32_t k = from, code = KERF_OK;
+    while (k < space->num_params && !(unused[k] && is_named(conditions, k))) k++;
+    if (k == space->num_params) return holds(space, conditions, point, ret_keep, err);
+    *ret_keep = 0;
+    for (int32_t value = 0; value < space->params[k].num_values && code == KERF_OK && !*ret_keep; value++) {
+        point[k] = value;
+        code = keep(space, conditions, unused, k + 1, point, ret_keep, err);
+    }
+    point[k] = 0; /* as an unused one stands */
+    return code;
 }
 
 static int32_t fill_settings(struct kerf_tune_space *space, const struct conditions *conditions, struct arena *arena,
@@ -120,7 +142,7 @@ static int32_t fill_settings(struct kerf_tune_space *space, const struct conditi
     do {
         int stands, kept = 0;
         int32_t code = mark_unused(space, conditions, point, of_point, &stands, err);
-        if (code == KERF_OK && stands) code = keep(space, conditions, point, &kept, err);
+        if (code == KERF_OK && stands) code = keep(space, conditions, of_point, 0, point, &kept, err);
         if (code != KERF_OK) return code;
         if (!kept) continue;
         memcpy(values + width * (size_t)at, point, width * sizeof *point);

@@ -142,6 +142,15 @@ static void a_parameter_may_have_a_condition(void **state) {
     space = space_of(flag, 2, "draft < 16", NULL);
     assert_int_equal(space->num_settings, 3);
     kerf_tune_space_free(space);
+    const char *depth[] = {"a=1,2,3", "d=4,8,16 when a > 1"};
+    space = space_of(depth, 2, "d > 4 && a < 3", "a=1"); /* of a=1 no d is asked */
+    assert_int_equal(space->num_settings, 3);
+    assert_int_equal(space->default_setting, 0);
+    assert_int_equal(space->values[1], 0);
+    kerf_tune_space_free(space);
+    space = space_of(depth, 2, "d > 4 && a > 1", NULL);
+    assert_int_equal(space->num_settings, 4);
+    kerf_tune_space_free(space);
     refuse_condition("a=1,2", "b=1,2 when ", KERF_ESYNTAX, "'': it ends too early");
     refuse_condition("a=1,2", "b=1,2 when", KERF_ESYNTAX,
                      "'b=1,2 when': a condition is missing after 'when', as in 'draft=4,8 when spec'");
