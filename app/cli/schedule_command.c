@@ -317,7 +317,6 @@ static int answer(const struct schedule_options *values) {
                                        .to = isnan(values->to) ? 0 : values->to};
     const struct render render = {formats, values->format, &values->outputs, write_answers, &answers};
     struct terminal_progress progress = {.what = "simulating"};
-    int32_t complete = 1;
     int32_t code = schedule_question_read(&values->ask, &question, &err);
     if (code != KERF_OK) return cli_fail(&err);
     code = render_check(&render, &err);
@@ -327,9 +326,8 @@ static int answer(const struct schedule_options *values) {
     answers.trace_fit = question.trace_fit;
     interrupt_catch();
     if (code == KERF_OK)
-        code = schedule_answers_make(&question,
-                                     (struct call_progress){terminal_progress, &progress, terminal_progress_found},
-                                     &answers, &complete, &err);
+        code = schedule_answers_make(
+            &question, (struct call_progress){terminal_progress, &progress, terminal_progress_found}, &answers, &err);
     terminal_progress_end(&progress);
     if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);
@@ -337,7 +335,7 @@ static int answer(const struct schedule_options *values) {
     if (code == KERF_OK) code = write_certificate(values, &answers, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
-                 : !complete            ? EXIT_INTERRUPTED
+                 : answers.interrupted  ? EXIT_INTERRUPTED
                  : within_cap(&answers) ? EXIT_ANSWERED
                                         : EXIT_NO_ANSWER;
     schedule_answers_free(&answers);

@@ -318,6 +318,9 @@ static void print_several(struct kerf_text *out, const struct schedule_answers *
                        "the same operations and memory\n");
     print_warnings(out, answers, &common);
     print_refusals(out, answers, &common);
+    if (answers->interrupted)
+        kerf_text_printf(out, "Interrupted: the last search was cut short; %d more %s not begun.\n", answers->not_begun,
+                         answers->not_begun == 1 ? "was" : "were");
 }
 
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,

@@ -149,7 +149,7 @@ static int32_t answer_schedule(const struct command *command, const struct reque
                                struct kerf_error *err) {
     struct schedule_values values = SCHEDULE_VALUES;
     struct schedule_question question;
-    int32_t complete, code = parse(command, request, &values, err);
+    int32_t code = parse(command, request, &values, err);
     if (code != KERF_OK) return code;
     struct schedule_answers answers = {.with_ops = !values.no_ops};
     values.sources = request->sources;
@@ -158,7 +158,7 @@ static int32_t answer_schedule(const struct command *command, const struct reque
         answers.trace = question.trace;
         answers.trace_fit = question.trace_fit;
         code = check_operations(&question, request->options->operations, err);
-        if (code == KERF_OK) code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
+        if (code == KERF_OK) code = schedule_answers_make(&question, progress_of(request), &answers, err);
         if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
         if (code == KERF_OK && request->format == ANSWER_SVG)
             code = schedule_picture(out, &answers, KERF_PICTURE_SVG, err);

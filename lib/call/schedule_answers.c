@@ -309,7 +309,7 @@ static int32_t check_fused(const struct schedule_question *question, const struc
 }
 
 int32_t schedule_answers_make(const struct schedule_question *question, struct call_progress progress,
-                              struct schedule_answers *answers, int32_t *ret_complete, struct kerf_error *err) {
+                              struct schedule_answers *answers, struct kerf_error *err) {
     struct overall overall = {.progress = progress};
     int32_t code = list_answers(question, answers, err), found = 0;
     if (code != KERF_OK) return code;
@@ -318,6 +318,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct c
         struct schedule_answer *answer = &answers->items[i];
         overall.done = i;
         if (i > 0 && tell(&overall, 0)) {
+            answers->not_begun = answers->count - i;
             answers->count = i;
             break;
         }
@@ -326,7 +327,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct c
         if (answer->timeline == NULL && (!answers->several || is_hopeless(question, answer)))
             *err = answer->error, code = err->code;
     }
-    *ret_complete = !overall.stopped;
+    answers->interrupted = overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
     if (code == KERF_OK) code = check_fused(question, answers, err);
     if (code == KERF_OK) code = find_bounds(answers, err);
@@ -428,6 +429,7 @@ void schedule_answers_json(struct kerf_text *out, const struct schedule_answers 
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
+    if (answers->interrupted) kerf_json_boolean(&json, "complete", 0);
     if (!answers->several || answers->of_plan) answer_json(&json, answers, &answers->items[0]);
     if (answers->several) answers_json(&json, answers->of_plan ? "compared" : "schedules", answers, answers->of_plan);
     kerf_json_close(&json, '}');

@@ -33,6 +33,8 @@ struct schedule_answer {
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;
+    int32_t interrupted;                    /* 1: progress cut the last of them short .. */
+    int32_t not_begun;                      /* .. and so many more that were asked for are missing */
     const struct kerf_trace *trace;         /* drawn above the simulation, or NULL */
     const struct kerf_trace_fit *trace_fit; /* what it says of times */
     int32_t several;                        /* 1: a comparison or a sweep, 0: one schedule that was asked for */
@@ -44,10 +46,9 @@ struct schedule_answers {
 };
 
 /* Answers all of it; in a comparison or sweep, answers that failed say why in their `error`. Returns an error when
- * there is none to show. Given back with schedule_answers_free. *ret_complete is 0 where progress ended
- * it. */
+ * there is none to show. Given back with schedule_answers_free. */
 int32_t schedule_answers_make(const struct schedule_question *question, struct call_progress progress,
-                              struct schedule_answers *answers, int32_t *ret_complete, struct kerf_error *err);
+                              struct schedule_answers *answers, struct kerf_error *err);
 void schedule_answers_free(struct schedule_answers *answers);
 
 /* ---- Their figures ------------------------------------------------------------------------------- */
