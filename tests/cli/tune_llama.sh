@@ -56,7 +56,7 @@ refuses tune llama model.gguf --context 512 --param threads=0..2
 refuses tune llama model.gguf --context 512 --param kv_type=f16,q8_0 --conform-to-imatrix
 
 echo "== memory that is too small, and a single setting"
-"$KERF" tune llama model.gguf --context 512 --memory-cap 300kB --study small --no-journal >out
+"$KERF" tune llama model.gguf --context 512 --memory-cap 300kB --no-journal >out
 echo "status $?"
 head -1 out
 "$KERF" tune llama model.gguf --context 2 --interference ignore --no-journal | head -1 | sed 's/: .*)/: TIME/'
