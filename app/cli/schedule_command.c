@@ -264,23 +264,19 @@ static void check_plan(const struct kerf_pipeline *pipeline, const struct schedu
     kerf_text_free(&words);
 }
 
-/* Whether both names are of one file, which may be still to come: then of one name in one folder. */
-static int is_same_file(const char *a, const char *b) {
+/* Refuses -o with the name of the certificate's file, or that file by another name as soon as it is there. */
+static int32_t check_files(const struct schedule_options *values, struct kerf_error *err) {
     struct stat one, other;
-    if (is(a, b)) return 1;
-    if (stat(a, &one) == 0 && stat(b, &other) == 0) return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-    char *folder_a = strdup(a), *folder_b = strdup(b); /* cut off behind the last slash */
-    char *slash_a = folder_a ? strrchr(folder_a, '/') : NULL, *slash_b = folder_b ? strrchr(folder_b, '/') : NULL;
-    const char *name_a = slash_a ? a + (slash_a - folder_a) + 1 : a,
-               *name_b = slash_b ? b + (slash_b - folder_b) + 1 : b;
-    if (slash_a) slash_a[1] = '\0';
-    if (slash_b) slash_b[1] = '\0';
-    const int same = folder_a && folder_b && is(name_a, name_b) && stat(slash_a ? folder_a : ".", &one) == 0 &&
-                     stat(slash_b ? folder_b : ".", &other) == 0 && one.st_dev == other.st_dev &&
-                     one.st_ino == other.st_ino;
-    free(folder_a);
-    free(folder_b);
-    return same;
+    int exists = stat(values->certificate, &one) == 0;
+    for (int32_t i = 0; i < values->outputs.count; i++) {
+        const char *output = values->outputs.items[i];
+        if (is(values->certificate, output) ||
+            (exists && stat(output, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino))
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--certificate and -o name one file, %.200s, which holds either of them",
+                                  values->certificate);
+    }
+    return KERF_OK;
 }
 
 /* The user should know before the search that a certificate cannot be written. */
@@ -289,12 +285,8 @@ static int32_t check_certificate(const struct schedule_options *values, const st
     if (values->certificate == NULL) return KERF_OK;
     if (question->compare || question->num_caps > 1 || question->microbatches.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "--certificate is for one answer of best, not for several");
-    for (int32_t i = 0; i < values->outputs.count; i++)
-        if (is_same_file(values->certificate, values->outputs.items[i]))
-            return kerf_error_set(err, KERF_EINVALID,
-                                  "--certificate and -o name one file, %.200s, which holds either of them",
-                                  values->certificate);
-    return output_check(values->certificate, err);
+    int32_t code = check_files(values, err);
+    return code == KERF_OK ? output_check(values->certificate, err) : code;
 }
 
 static int32_t write_certificate(const struct schedule_options *values, const struct schedule_answers *answers,
@@ -305,7 +297,7 @@ static int32_t write_certificate(const struct schedule_options *values, const st
     kerf_text_add(&text, certificate ? certificate : "");
     int32_t code = output_file(values->certificate, &text, err);
     kerf_text_free(&text);
-    return code;
+    return code == KERF_OK ? check_files(values, err) : code;
 }
 
 static int answer(const struct schedule_options *values) {

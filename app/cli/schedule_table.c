@@ -54,8 +54,7 @@ void print_schedule_list_json(struct kerf_text *out) {
 /* How far above what any order could do. */
 static void words_gap(struct kerf_text *out, const struct schedule_answer *answer) {
     const double gap = answer_gap(answer);
-    const int free_choice = answer->times->cap == NULL && strcmp(answer->schedule->name, "best") == 0;
-    const char *within = free_choice ? "" : " within this memory";
+    const char *within = answer_is_bound_freely(answer) ? "" : " within this memory";
     if (answer->timeline->over_cap >= 0) {
         kerf_text_add(out, "of any order of these operations within the cap, which this one exceeds");
     } else if (gap <= 0) {

@@ -8,6 +8,7 @@
 #include "base/error_fill.h"
 #include "base/number.h"
 #include "base/quantity.h"
+#include "schedule/lower_bound.h"
 #include "schedule/search_how.h"
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
@@ -361,6 +362,10 @@ double answer_peak_bytes(const struct schedule_answer *answer) {
     for (int32_t i = 0; answer->timeline->peak_bytes && i < answer->schedule->devices; i++)
         peak = fmax(peak, answer->timeline->peak_bytes[i]);
     return peak;
+}
+
+int answer_is_bound_freely(const struct schedule_answer *answer) {
+    return lower_bound_is_of_any_memory(answer->schedule, answer->times);
 }
 
 double answer_gap(const struct schedule_answer *answer) {

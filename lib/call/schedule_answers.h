@@ -56,6 +56,9 @@ void schedule_answers_free(struct schedule_answers *answers);
 double answer_peak(const struct schedule_answer *answer);       /* micro-batches on the fullest device */
 double answer_peak_bytes(const struct schedule_answer *answer); /* NAN where bytes are not known */
 
+/* Whether the bound is of orders that hold any amount: then 0 above is the shortest order there is. */
+int answer_is_bound_freely(const struct schedule_answer *answer);
+
 /* How far the step is above the bound, as a share: 0 where no order is shorter. */
 double answer_gap(const struct schedule_answer *answer);
 

@@ -433,10 +433,14 @@ static double fullest(const struct kerf_schedule_run *run) {
     return most;
 }
 
-/* What the orders that bound a run may hold beside its caps: without a cap as much as the order of a rule. best chose
- * what its order holds, so that no other amount is the limit of its orders. */
+int lower_bound_is_of_any_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
+    return times->cap == NULL && strcmp(schedule->name, "best") == 0;
+}
+
+/* What the orders that bound a run may hold beside its caps. */
 static double most_of(const struct kerf_schedule_run *run) {
-    return run->times->cap || strcmp(run->schedule->name, "best") == 0 ? INFINITY : fullest(run);
+    const int is_free = run->times->cap || lower_bound_is_of_any_memory(run->schedule, run->times);
+    return is_free ? INFINITY : fullest(run);
 }
 
 static void raise(struct kerf_schedule_bound *bound, double makespan_s, double span_s) {

@@ -32,4 +32,8 @@ struct lower_bound {
 int32_t lower_bound_of_split(const struct kerf_schedule *frame, const struct kerf_schedule_times *times, double most,
                              struct lower_bound *ret_bound);
 
+/* Whether the bound of such a run is of orders that hold any amount. Without a cap it is otherwise of those that hold no more
+ * than the fullest device of a rule's order; best chose what its order holds, so that this limits nothing. */
+int lower_bound_is_of_any_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times);
+
 #endif

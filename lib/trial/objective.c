@@ -62,7 +62,8 @@ static int whole_number(const char *text, double *ret_value) {
     return end != text && *end == 0 && isfinite(*ret_value);
 }
 
-/* Of the last match in the line. 0: it does not match; 1: it matches, with *ret_value; -1: the match is not a number, and is quoted in odd. */
+/* Of the last match in the line. 0: there is none; 1: its group is *ret_value; -1: it is not a number, and is quoted in
+ * odd. */
 static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *odd, size_t size) {
     regmatch_t groups[2];
     char text[128];
