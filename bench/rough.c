@@ -8,6 +8,8 @@
  *     rough SEEDS [FIRST [CASE]]  so many seeds from FIRST on, of the cases whose name begins with CASE ("all")
  *     rough --play CASE SEED      runs that case for another program, such as bench/rough_optuna
  *
+ * ROUGH_SIZES=28,56 in its environment: what is known of the machine, instead of what the case says.
+ *
  * right: the answer is truly within 3 % of the best of the space; said: the mean probability that was stated; runs: the
  * median; random: the share of random searches that are right with as many runs, one of each setting. A case is marked
  * where right is below said by more than 4 points and the chance of so few seeds.
@@ -21,7 +23,7 @@
 #include "base/threads.h"
 #include "kerf/tune.h"
 
-enum { PARAMS_MAX = 12, SEEDS_MAX = 400 };
+enum { PARAMS_MAX = 12, SIZES_MAX = 4, SEEDS_MAX = 400 };
 
 /* value[k]: the integer of parameter k, or the index of its word; of a flag 0 or 1. */
 typedef double (*surface)(const double *value, int32_t num);
@@ -95,6 +97,18 @@ static double cores(const double *v, int32_t n) { /* as many threads as cores, a
 static double dozen(const double *v, int32_t n) { /* nodes of six cores: multiples of 6 and 12 */
     (void)n;
     return throughput(v[0], 0.01, 0.0006) * (divides(v[0], 12) ? 0.9 : divides(v[0], 6) ? 0.95 : 1);
+}
+
+/* Two nodes of 28 cores: whole nodes are shared evenly, more threads than cores get in each other's way. */
+static double nodes28(const double *v, int32_t n) {
+    (void)n;
+    return throughput(v[0], 0.02, 0.0003) * (divides(v[0], 28) ? 0.92 : 1) * (v[0] > 56 ? 1.2 : 1);
+}
+
+/* One node of 22 cores: the second one is far, and one thread less than all leaves room for others. */
+static double node22(const double *v, int32_t n) {
+    (void)n;
+    return throughput(v[0], 0.03, 0.0005) * (v[0] > 22 ? 1.3 : 1) * (v[0] > 44 ? 1.2 : 1);
 }
 
 static double smooth(const double *v, int32_t n) {
@@ -198,6 +212,10 @@ static const struct rough cases[] = {
     {"flags10", {FLAG6, "f6?=x", "f7?=x", "f8?=x", "f9?=x"}, flags10, 0.01, PLAIN, 1},
     {"cores", {"t=1..32"}, cores, 0.02, PLAIN, 1},
     {"dozen", {"t=1..96"}, dozen, 0.01, PLAIN, 1},
+    {"nodes28", {"t=1..112"}, nodes28, 0.02, PLAIN, 1},
+    {"nodes28/unknown", {"t=1..112"}, nodes28, 0.02, PLAIN, 1},
+    {"node22", {"t=1..88"}, node22, 0.02, PLAIN, 1},
+    {"node22/unknown", {"t=1..88"}, node22, 0.02, PLAIN, 1},
     {"smooth", {"t=1..64"}, smooth, 0.02, PLAIN, 1},
     {"flat64", {"x=1..64"}, flat, 0.01, PLAIN, 1},
     {"flat12", {"x=1..2048:x2"}, flat, 0.01, PLAIN, 1},
@@ -242,6 +260,9 @@ static const struct rough cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
+/* What is known of the machine: processors of a node, cores, processors. */
+static const struct { const char *of, *sizes; } machines[] = {{"nodes28", "28,56,112"}, {"node22", "22,44,88"}};
+
 struct outcome {
     double right, said, runs, random, seconds;
 };
@@ -251,7 +272,8 @@ struct batch {
     struct kerf_tune_space *space;
     double *truth, best; /* of its surface; NULL: of each study another one */
     const char *policy;
-    int64_t first;
+    int64_t first, sizes[SIZES_MAX];
+    int32_t num_sizes;
     struct outcome *outcomes; /* of each seed */
 };
 
@@ -336,6 +358,11 @@ static void make(struct batch *batch, const struct rough *rough) {
     int32_t num = 0;
     while (num < PARAMS_MAX && rough->params[num]) num++;
     *batch = (struct batch){.rough = rough};
+    const char *told = getenv("ROUGH_SIZES");
+    for (size_t k = 0; told == NULL && k < sizeof machines / sizeof *machines; k++)
+        if (strcmp(machines[k].of, rough->name) == 0) told = machines[k].sizes;
+    for (char *end; told && *told && batch->num_sizes < SIZES_MAX; told = *end == ',' ? end + 1 : end)
+        batch->sizes[batch->num_sizes++] = strtoll(told, &end, 10);
     need(kerf_tune_space_create(rough->params, num, NULL, 0, NULL, &batch->space, &err), &err);
     if (rough->surface) find_truth(batch, 0);
 }
@@ -358,6 +385,7 @@ static void study_one(void *context, size_t task, int32_t worker) {
     if (all->truth == NULL) find_truth(batch, (uint64_t)question.seed);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
     need(kerf_tune_study_create(&question, &study, &err), &err);
+    need(kerf_tune_study_sizes(study, batch->sizes, batch->num_sizes, &err), &err);
     struct machine machine = {random_seed((uint64_t)question.seed * 7919 + 13), 1, 0};
     for (;;) {
         need(kerf_tune_study_next(study, NULL, 0, 0, &decision, &err), &err);

@@ -131,6 +131,13 @@ KERF_API void kerf_trial_command_write(const struct kerf_tune_space *space, cons
 
 /* ---- Running it ------------------------------------------------------------------------------------------- */
 
+/** Sizes of this machine at which programs change: how many of the processors that this thread may use, and of their cores,
+ * share a last-level cache, a node of memory or a package, and how many there are in all; and its caches, in bytes and from
+ * 256 kB on in kB too. Ascending, 2 and more, each once. Returns how many; 0 where the system does not tell. root: as in
+ * kerf_trial_command. */
+enum { KERF_TRIAL_SIZES_MAX = 32 };
+KERF_API int32_t kerf_trial_machine_sizes(const char *root, int64_t ret_sizes[KERF_TRIAL_SIZES_MAX]);
+
 /** What else the machine did while a trial ran; NAN where the system does not tell. */
 struct kerf_trial_machine {
     double others; /* processor time of others (/proc/stat less the trial's and kerf's own), in processors */

@@ -142,6 +142,11 @@ KERF_API int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const st
 /** What must not be measured, and why (as long as the study): what a memory estimate rules out. */
 KERF_API void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason);
 
+/** Sizes of the machine at which programs change, as the cores of a node, in any order: where an integer parameter has such a
+ * value, the policy `kerf` tries it beside its answer before it is sure. Before the first kerf_tune_study_next. */
+KERF_API int32_t kerf_tune_study_sizes(struct kerf_tune_study *study, const int64_t *sizes, int32_t num_sizes,
+                                       struct kerf_error *err);
+
 /** What to do now, while the settings in `pending` [num_pending] are being measured elsewhere, on `slot`. */
 KERF_API int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
                                       int32_t slot, struct kerf_tune_decision *ret_decision, struct kerf_error *err);

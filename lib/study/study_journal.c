@@ -327,6 +327,18 @@ int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune
     return append_and_free(journal, &line, err);
 }
 
+int32_t study_journal_sizes(struct study_journal *journal, const struct study_sizes *sizes, struct kerf_error *err) {
+    struct kerf_text line = {0};
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, &line);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_open(&json, "sizes", '[');
+    for (int32_t i = 0; i < sizes->count; i++) kerf_json_integer(&json, NULL, sizes->items[i]);
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    return append_and_free(journal, &line, err);
+}
+
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
                           const struct kerf_study_entry *entry, double second, struct kerf_error *err) {
     struct kerf_text line = {0}, setting = {0};
@@ -371,9 +383,14 @@ struct whole_record {
     struct kerf_study_record record; /* first: the caller's pointer is this one's */
     json_t *document;                /* of the first line; the request points into it */
     json_t *skipped_document;        /* of the line that says what was skipped; NULL: there is none */
+    struct study_sizes sizes;
 };
 
 static struct whole_record *whole_of(struct kerf_study_record *record) { return (struct whole_record *)record; }
+
+const struct study_sizes *study_record_sizes(const struct kerf_study_record *record) {
+    return &((const struct whole_record *)record)->sizes;
+}
 
 struct kerf_study_record *kerf_study_record_free(struct kerf_study_record *record) {
     if (record == NULL) return NULL;
@@ -512,6 +529,19 @@ static int32_t read_skipped(struct kerf_study_record *record, json_t *line, stru
     return KERF_OK;
 }
 
+static int32_t read_sizes(struct kerf_study_record *record, const json_t *list, struct kerf_error *err) {
+    struct study_sizes *sizes = &whole_of(record)->sizes;
+    if (sizes->count > 0) return kerf_error_set(err, KERF_ESYNTAX, "a second line with \"sizes\"; a journal has one");
+    if (json_array_size(list) < 1 || json_array_size(list) > KERF_TRIAL_SIZES_MAX)
+        return kerf_error_set(err, KERF_ESYNTAX, "\"sizes\" must be 1 to %d numbers", KERF_TRIAL_SIZES_MAX);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        if (!json_is_integer(item)) return kerf_error_set(err, KERF_ESYNTAX, "\"sizes\" must be integers");
+        sizes->items[sizes->count++] = json_integer_value(item);
+    }
+    return KERF_OK;
+}
+
 static int32_t read_line(struct kerf_study_record *record, json_t *line, struct kerf_error *err) {
     if (whole_of(record)->document == NULL) return read_head(record, line, err);
     if (json_object_get(line, "journal"))
@@ -521,6 +551,7 @@ static int32_t read_line(struct kerf_study_record *record, json_t *line, struct 
         return read_entry(record, line, err);
     }
     if (json_object_get(line, "skipped")) return read_skipped(record, line, err);
+    if (json_object_get(line, "sizes")) return read_sizes(record, json_object_get(line, "sizes"), err);
     if (json_object_get(line, "stopped")) {
         copy(record->stopped, sizeof record->stopped, json_object_get(line, "stopped"));
         copy(record->reason, sizeof record->reason, json_object_get(line, "reason"));

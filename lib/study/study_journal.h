@@ -5,6 +5,7 @@
  *
  *     {"kerf":"0.2.0","journal":1,"study":"20261121-213002-5f1c","key":"...","began":"2026-11-21T21:30:02Z","request":{...}}
  *     {"skipped":[{"setting":"batch=4096,ubatch=4096","reason":"needs 31 GiB, of 24 GiB"}]}
+ *     {"sizes":[2,32768,2097152]}
  *     {"n":1,"setting":"batch=512,ubatch=128","outcome":"value","value":0.47,"start_s":0,"end_s":0.47,...,"loads":1,"why":"..."}
  *     {"resumed":"2026-11-21T22:10:00Z"}
  *     {"stopped":"confident","elapsed_s":41.2,"loads":1,"reason":"..."}
@@ -12,7 +13,8 @@
  * With a second objective a measurement has its number as "second", too.
  *
  * What was skipped is what a memory model ruled out when the study began. It stays skipped, however much memory is free
- * later; older journals have no such line.
+ * later; the sizes are those of the machine that it began on, as of kerf_trial_machine_sizes. Older journals have no such
+ * lines.
  *
  * A line that was cut off by a crash is the last one, and is taken away when the study goes on. While a study runs it
  * holds a lock on the file, so that two never write to one.
@@ -26,6 +28,13 @@
 
 /* The first line of it alone: no entries. */
 int32_t study_record_peek(const char *study, struct kerf_study_record **ret_record, struct kerf_error *err);
+
+/* Sizes of the machine that the study began on. */
+struct study_sizes {
+    int64_t items[KERF_TRIAL_SIZES_MAX]; /* [count] */
+    int32_t count;
+};
+const struct study_sizes *study_record_sizes(const struct kerf_study_record *record);
 
 /* ---- Writing ------------------------------------------------------------------------------------------------ */
 
@@ -42,6 +51,7 @@ int32_t study_journal_resume(const struct kerf_study_record *record, struct stud
 /* skipped: [num_settings] why a setting must not be measured, NULL: it may. Once for each journal. */
 int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune_space *space,
                            const char *const *skipped, struct kerf_error *err);
+int32_t study_journal_sizes(struct study_journal *journal, const struct study_sizes *sizes, struct kerf_error *err);
 /* second: of the second objective; NAN: there is none, or the run failed. */
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
                           const struct kerf_study_entry *entry, double second, struct kerf_error *err);

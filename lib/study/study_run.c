@@ -29,6 +29,7 @@ struct study_run {
     int32_t decided;       /* the decision says stop, what runs may end */
     struct kerf_text measuring;
     struct arena arena; /* of the command */
+    struct study_sizes sizes;
 };
 
 static double run_s(const struct study_run *run) { return clock_ticks_s() - run->began_s; }
@@ -314,6 +315,8 @@ static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
     int is_said = plan->resumed && plan->resumed->skipped;
     if (code == KERF_OK && run->journal && skipped && !is_said)
         code = study_journal_skip(run->journal, state->space, skipped, err);
+    if (code == KERF_OK && run->journal && plan->resumed == NULL && run->sizes.count > 0)
+        code = study_journal_sizes(run->journal, &run->sizes, err);
     return code;
 }
 
@@ -323,7 +326,10 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
                                         .record = plan->resumed,
                                         .prior_log = plan->prior_log,
                                         .skipped = plan->skipped,
+                                        .sizes = &run->sizes,
                                         .find_earlier = plan->resumed == NULL && plan->use_earlier};
+    if (plan->request->launcher == NULL) /* else programs run on other machines */
+        run->sizes.count = kerf_trial_machine_sizes(getenv("KERF_FSROOT"), run->sizes.items);
     int32_t code = study_state_create(&origin, &run->state, err);
     if (code != KERF_OK) return code;
     run->request = run->state->request;

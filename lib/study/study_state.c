@@ -26,6 +26,7 @@ struct kerf_study_own {
     double *seconds;
     int32_t has_second;
     const char *const *skipped;
+    struct study_sizes sizes;
 };
 
 const char *kerf_study_stop_word(int32_t stop) {
@@ -77,6 +78,7 @@ static int32_t make_study(struct kerf_study_state *state, struct kerf_error *err
     question.num_earlier = own->earlier.count;
     question.prior_log = own->origin.prior_log;
     int32_t code = kerf_tune_study_create(&question, &state->study, err);
+    if (code == KERF_OK) code = kerf_tune_study_sizes(state->study, own->sizes.items, own->sizes.count, err);
     if (code == KERF_OK && kerf_study_request_second(&own->request, second, &maximize))
         code = kerf_tune_study_trade(state->study, maximize, err);
     for (int32_t i = 0; code == KERF_OK && own->skipped && i < own->space->num_settings; i++)
@@ -90,6 +92,10 @@ static int32_t fill(struct kerf_study_state *state, const struct study_origin *o
     own->origin = *origin;
     own->request = *origin->request;
     own->skipped = record && record->skipped ? record->skipped : origin->skipped;
+    if (record)
+        own->sizes = *study_record_sizes(record);
+    else if (origin->sizes)
+        own->sizes = *origin->sizes;
     char second[KERF_STUDY_NAME_SIZE];
     int32_t maximize;
     own->has_second = kerf_study_request_second(&own->request, second, &maximize);

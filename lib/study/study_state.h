@@ -3,7 +3,7 @@
 #ifndef KERF_STUDY_STUDY_STATE_H
 #define KERF_STUDY_STUDY_STATE_H
 
-#include "kerf/study.h"
+#include "study/study_journal.h"
 
 /* What a state is made from. */
 struct study_origin {
@@ -13,7 +13,8 @@ struct study_origin {
     const double *prior_log;                  /* [num_settings] or NULL: as kerf_tune_question */
     const char *const *skipped; /* [num_settings] why a setting must not be measured, NULL: it may; or NULL. What the
                                    record says counts instead */
-    int32_t find_earlier;       /* 1: earlier studies are looked for; 0: those that the request names count */
+    const struct study_sizes *sizes; /* of the machine; NULL: not known. What the record says counts instead */
+    int32_t find_earlier;            /* 1: earlier studies are looked for; 0: those that the request names count */
 };
 
 int32_t study_state_create(const struct study_origin *origin, struct kerf_study_state **ret_state,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What else the machine does while a trial runs, and which processors are a slot's own. Both are read from files of the
- * system below root, which is "" or, for tests, a folder that stands for /.
+ * What else the machine does while a trial runs, read from files of the system below root, which is "" or, for tests, a
+ * folder that stands for /.
  */
 #ifndef KERF_TRIAL_INTERFERENCE_H
 #define KERF_TRIAL_INTERFERENCE_H
@@ -32,20 +32,5 @@ void machine_load_compare(const struct machine_load *before, const struct machin
 
 /* Mean clock rate now over the highest allowed; NAN where it is not known. */
 double machine_frequency(const char *root, const cpu_set_t *set);
-
-/* ---- Processors of a slot ----------------------------------------------------------------------------------- */
-
-/*
- * Where several slots run trials on one machine, each has processors of its own: whole cores where there are enough, so
- * that no two slots share a core, and the same number for each, so that slots can be compared. The rest stay idle.
- */
-
-/* Those that this thread may use; all where that is not known. */
-void processors_allowed(cpu_set_t *ret_set);
-
-/* The share of one slot of the allowed processors. Returns how many there are in it; 0, and an empty set, where there
- * are fewer processors than slots. Where the system does not tell which processors are one core, each counts as a
- * core. */
-int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slots, int32_t slot, cpu_set_t *ret_set);
 
 #endif

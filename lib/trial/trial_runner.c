@@ -13,8 +13,9 @@
 #include "base/characters.h"
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "trial/trial_slot.h"
 #include "trial/placeholders.h"
+#include "trial/processors.h"
+#include "trial/trial_slot.h"
 
 enum { SLOTS_MAX = 1024, WORDS_MAX = 100000 };
 static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2, SILENCE_S = 10;

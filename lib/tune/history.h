@@ -47,6 +47,9 @@ struct kerf_tune_study {
     void *state; /* the policy's */
     struct preference preference;
 
+    const int64_t *sizes; /* [num_sizes] of the machine */
+    int32_t num_sizes;
+
     struct kerf_tune_observation *observations; /* [num_observations] */
     int32_t num_observations, capacity;
     int32_t num_disturbed, num_failed; /* of all observations */

@@ -8,7 +8,7 @@
 
 /* ---- Parameters (param.c): "batch=16..2048:x2", "kv=f16,q8_0", "map?=--no-mmap" ---------------------------------- */
 
-enum { TUNE_SETTINGS_MAX = 1000000 };
+enum { TUNE_SETTINGS_MAX = 1000000, TUNE_PARAMS_MAX = 32 };
 
 /* *ret_condition: of "draft=4,8 when spec" what follows "when"; NULL: the parameter has none. */
 int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, const char **ret_condition,

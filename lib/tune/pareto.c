@@ -326,6 +326,12 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
         int32_t beside = precaution_beside(draws->model, posterior_draws_setting(draws, pareto->verdict.members[m]));
         if (beside >= 0) return beside;
     }
+    *ret_why = "at a size of the machine, where nothing was measured";
+    for (int o = 0; o < BOTH; o++) {
+        const struct posterior_draws *own = pareto->draws[o];
+        int32_t size = precaution_size(own->model, posterior_draws_setting(own, end_of(pareto, o)));
+        if (size >= 0) return size;
+    }
     return -1;
 }
 

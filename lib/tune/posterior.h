@@ -63,6 +63,10 @@ int32_t precaution_untried(const struct surface_model *model);
  * that a smooth model does not expect, and one run shows it. */
 int32_t precaution_beside(const struct surface_model *model, int32_t of);
 
+/* This setting with a size of the machine as the value of a parameter, which was not tried there yet and is not expected
+ * to be far slower. A value can be fast there although none beside it is: threads that share a node evenly. */
+int32_t precaution_size(const struct surface_model *model, int32_t of);
+
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried
  * often enough. */

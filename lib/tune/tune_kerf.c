@@ -119,6 +119,12 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
         policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was measured");
         return;
     }
+    int32_t size = precaution_size(draws->model, setting);
+    if (size >= 0) {
+        policy_measure(ret_decision, size, posterior_limit(draws),
+                       "at a size of the machine, where nothing was measured");
+        return;
+    }
     int32_t candidate = study->preference.num ? posterior_candidate(draws, leader) : -1;
     if (candidate >= 0 && posterior_accepted(draws, leader) != candidate) {
         compare(draws, candidate, leader, ret_decision);

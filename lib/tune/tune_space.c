@@ -7,8 +7,6 @@
 #include "base/error_fill.h"
 #include "tune/param.h"
 
-enum { PARAMS_MAX = 32 };
-
 struct owned_space {
     struct kerf_tune_space space; /* first: the caller's pointer is this one's */
     struct arena arena;
@@ -26,7 +24,7 @@ struct conditions {
 static int32_t read_params(const char *const *texts, int32_t count, struct arena *arena,
                            struct kerf_tune_param **ret_params, const char **when_texts, struct kerf_error *err) {
     if (count < 1) return kerf_error_set(err, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
-    if (count > PARAMS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", PARAMS_MAX);
+    if (count > TUNE_PARAMS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", TUNE_PARAMS_MAX);
     struct kerf_tune_param *params = arena_alloc(arena, (size_t)count, sizeof *params);
     if (params == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < count; i++) {
@@ -163,7 +161,7 @@ static int32_t fill(struct owned_space *owned, const char *const *params, int32_
                     int32_t num_wheres, const char *defaults, struct kerf_error *err) {
     struct kerf_tune_space *space = &owned->space;
     struct kerf_tune_param *read = NULL;
-    const char *when_texts[PARAMS_MAX] = {NULL};
+    const char *when_texts[TUNE_PARAMS_MAX] = {NULL};
     struct conditions conditions = {.texts = wheres, .count = num_wheres, .when_texts = when_texts};
     int32_t code = read_params(params, num_params, &owned->arena, &read, when_texts, err);
     if (code != KERF_OK) return code;
@@ -217,8 +215,8 @@ int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t 
 }
 
 int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *values) {
-    int32_t whole[PARAMS_MAX];
-    assert(space->num_params <= PARAMS_MAX);
+    int32_t whole[TUNE_PARAMS_MAX];
+    assert(space->num_params <= TUNE_PARAMS_MAX);
     for (int32_t k = 0; k < space->num_params; k++) whole[k] = values[k] < 0 ? 0 : values[k];
     int32_t setting = kerf_tune_space_find(space, whole);
     for (int32_t k = 0; k < space->num_params && setting >= 0; k++)
@@ -274,7 +272,7 @@ static int32_t read_part(const struct kerf_tune_space *space, const char *part, 
 
 int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
                                struct kerf_error *err) {
-    int32_t values[PARAMS_MAX];
+    int32_t values[TUNE_PARAMS_MAX];
     for (int32_t k = 0; k < space->num_params; k++) values[k] = -1;
     for (const char *at = text;;) {
         size_t length = strcspn(at, ",");

@@ -183,6 +183,16 @@ void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const 
     if (study->second) kerf_tune_study_skip(study->second, setting, reason);
 }
 
+int32_t kerf_tune_study_sizes(struct kerf_tune_study *study, const int64_t *sizes, int32_t num_sizes,
+                              struct kerf_error *err) {
+    int64_t *copy = num_sizes > 0 ? arena_alloc(&study->arena, (size_t)num_sizes, sizeof *copy) : NULL;
+    if (num_sizes > 0 && copy == NULL) return error_no_memory(err, "a study");
+    for (int32_t i = 0; i < num_sizes; i++) copy[i] = sizes[i];
+    study->sizes = copy;
+    study->num_sizes = num_sizes > 0 ? num_sizes : 0;
+    return study->second ? kerf_tune_study_sizes(study->second, sizes, num_sizes, err) : KERF_OK;
+}
+
 /* ---- Two objectives ---------------------------------------------------------------------------------------------- */
 
 static int32_t make_second(struct kerf_tune_study *study, int32_t maximize, struct kerf_error *err) {
@@ -194,6 +204,7 @@ static int32_t make_second(struct kerf_tune_study *study, int32_t maximize, stru
     question.prior_log = NULL;
     question.seed = study->question.seed + 1;
     int32_t code = kerf_tune_study_create(&question, &study->second, err);
+    if (code == KERF_OK) code = kerf_tune_study_sizes(study->second, study->sizes, study->num_sizes, err);
     if (code != KERF_OK) return code;
     for (int32_t i = 0; i < study->space->num_settings; i++)
         if (study->tallies[i].skipped) kerf_tune_study_skip(study->second, i, study->tallies[i].skipped);

@@ -3,6 +3,7 @@
 # not count; it goes away, or never does, or is not looked at.
 . "$DATA/case.sh"
 . "$DATA/tune.sh"
+unset KERF_FSROOT
 command -v taskset >/dev/null || skip "no taskset(1), of util-linux, to share a processor with a neighbour"
 processor=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 observations() { grep '"n":' "studies/$1.jsonl"; }

@@ -206,7 +206,7 @@ static void time_goes_on(void **state) {
 static int make_folder(void **state) {
     (void)state;
     snprintf(folder, sizeof folder, "/tmp/kerf-studies-XXXXXX");
-    return mkdtemp(folder) && setenv("KERF_STUDIES", folder, 1) == 0 ? 0 : -1;
+    return mkdtemp(folder) && setenv("KERF_STUDIES", folder, 1) == 0 && setenv("KERF_FSROOT", folder, 1) == 0 ? 0 : -1;
 }
 
 static int empty_folder(void **state) {

@@ -17,6 +17,7 @@
 #include "trial/interference.h"
 #include "trial/memory_cap.h"
 #include "trial/placeholders.h"
+#include "trial/processors.h"
 #include "trial/worker_answer.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
@@ -479,6 +480,57 @@ static void shares(void **state) {
     assert_true(CPU_COUNT(&allowed) >= 1);
 }
 
+static void put_at(const char *folder, int number, const char *file, const char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/%s%d/%s", folder, number, file);
+    put(path, text);
+}
+
+/* Sixteen processors: two of each of eight cores, four cores a node and two that share a cache. */
+static void sizes(void **state) {
+    static const int64_t expected[] = {2, 4, 8, 16, 512, 4096, 32768, 524288, 4194304};
+    static const char *const caches[] = {"0-1,8-9", "2-3,10-11", "4-5,12-13", "6-7,14-15"}, *const nodes[] = {
+                                                                                                "0-3,8-11",
+                                                                                                "4-7,12-15"};
+    int64_t told[KERF_TRIAL_SIZES_MAX];
+    cpu_set_t allowed;
+    (void)state;
+    CPU_ZERO(&allowed);
+    for (int i = 0; i < 16; i++) CPU_SET(i, &allowed);
+    assert_int_equal(processor_sizes("/nowhere", &allowed, told), 0);
+    for (int i = 0; i < 16; i++) {
+        char core[16];
+        snprintf(core, sizeof core, "%d\n", i % 8);
+        put_at("cpu/cpu", i, "topology/core_id", core);
+        put_at("cpu/cpu", i, "topology/physical_package_id", "0\n");
+        put_at("cpu/cpu", i, "topology/core_siblings_list", "0-15\n");
+        put_at("cpu/cpu", i, "cache/index3/shared_cpu_list", caches[i % 8 / 2]);
+    }
+    for (int node = 0; node < 2; node++) put_at("node/node", node, "cpulist", nodes[node]);
+    static const char *const types[] = {"Data\n", "Instruction\n", "Unified\n", "Unified\n"}, *const bytes[] = {
+                                                                                                  "32K\n", "64K\n",
+                                                                                                  "512K\n", "4096K\n"};
+    for (int index = 0; index < 4; index++) {
+        put_at("cpu/cpu0/cache/index", index, "type", types[index]);
+        put_at("cpu/cpu0/cache/index", index, "size", bytes[index]);
+    }
+    int32_t count = processor_sizes(root, &allowed, told);
+    assert_int_equal(count, sizeof expected / sizeof *expected);
+    assert_memory_equal(told, expected, sizeof expected);
+
+    for (int i = 3; i < 16; i++) CPU_CLR(i, &allowed); /* three cores of the first node are allowed, two of the cache */
+    count = processor_sizes(root, &allowed, told);
+    assert_int_equal(told[0], 2);
+    assert_int_equal(told[1], 3);
+    assert_int_equal(told[2], 512);
+    assert_int_equal(count, 7);
+
+    put("/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list", "-7--,x\n"); /* dirt is passed over */
+    put("/sys/devices/system/cpu/cpu1/cache/index3/shared_cpu_list", "");
+    put("/sys/devices/system/cpu/cpu0/cache/index3/size", "lots\n");
+    assert_int_equal(processor_sizes(root, &allowed, told), 5);
+}
+
 /* What a trial on so many processors saw, without a look at the gaps beside it. */
 static struct kerf_trial_machine seen(double others, double steal, double pressure, int32_t processors) {
     struct kerf_trial_machine machine = machine_unknown();
@@ -560,10 +612,10 @@ static void memory_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),    cmocka_unit_test(placeholders),      cmocka_unit_test(refusals),
-        cmocka_unit_test(lines),       cmocka_unit_test(words_of_failures), cmocka_unit_test(json_paths),
-        cmocka_unit_test(answers),     cmocka_unit_test(clocks_of_workers), cmocka_unit_test(llama_bench_lines),
-        cmocka_unit_test(machine),     cmocka_unit_test(disturbance),       cmocka_unit_test(shares),
-        cmocka_unit_test(memory_group)};
+        cmocka_unit_test(commands), cmocka_unit_test(placeholders),      cmocka_unit_test(refusals),
+        cmocka_unit_test(lines),    cmocka_unit_test(words_of_failures), cmocka_unit_test(json_paths),
+        cmocka_unit_test(answers),  cmocka_unit_test(clocks_of_workers), cmocka_unit_test(llama_bench_lines),
+        cmocka_unit_test(machine),  cmocka_unit_test(disturbance),       cmocka_unit_test(shares),
+        cmocka_unit_test(sizes),    cmocka_unit_test(memory_group)};
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }
