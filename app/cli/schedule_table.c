@@ -57,6 +57,8 @@ static void words_gap(struct kerf_text *out, const struct schedule_answer *answe
     const char *within = answer_is_bound_freely(answer) ? "" : " within this memory";
     if (answer->timeline->over_cap >= 0) {
         kerf_text_add(out, "of any order of these operations within the cap, which this one exceeds");
+    } else if (isnan(gap)) {
+        kerf_text_add(out, "not known");
     } else if (gap <= 0) {
         kerf_text_printf(out, "no order of these operations%s is shorter", within);
     } else {
@@ -207,7 +209,7 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
     kerf_text_printf(cells, "\t%d\t", answer->schedule->replicas);
     quantity_count(cells, timeline->messages);
     const double gap = answer_gap(answer);
-    kerf_text_add(cells, timeline->over_cap >= 0 ? "\t-" : gap <= 0 ? "\toptimal" : "\t<= ");
+    kerf_text_add(cells, timeline->over_cap >= 0 || isnan(gap) ? "\t-" : gap <= 0 ? "\toptimal" : "\t<= ");
     if (timeline->over_cap < 0 && gap > 0) words_percent(cells, gap, 1, 0);
     kerf_text_add(cells, "\n");
 }
@@ -369,8 +371,9 @@ static void answers_csv(struct kerf_text *out, const struct schedule_answers *an
         const struct kerf_timeline *timeline = answer->timeline;
         if (timeline == NULL) continue;
         struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-        kerf_text_printf(out, "%s,%d,%d,%d", answer->schedule->name, answer->schedule->devices,
-                         answer->schedule->stages, answer->schedule->microbatches);
+        csv_text(out, answer->schedule->name);
+        kerf_text_printf(out, ",%d,%d,%d", answer->schedule->devices, answer->schedule->stages,
+                         answer->schedule->microbatches);
         const double values[] = {answer->cap_in_bytes ? NAN : answer->cap,
                                  answer->cap_in_bytes ? answer->cap : NAN,
                                  timeline->makespan_s,

@@ -190,12 +190,17 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
 
 /* "60 settings", "the 55 settings that could run, of 60,": settings that failed or were skipped cannot be chosen. For a
  * large space that was not looked at as a whole: "the 200 settings looked at, of 1000000,". */
-static void words_choice(struct kerf_text *out, const struct tune_report *report) {
-    int32_t all = report->state->space->num_settings, ran = 0;
-    for (int32_t i = 0; i < all; i++) {
+static int32_t count_that_ran(const struct tune_report *report) {
+    int32_t ran = 0;
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
         int32_t status = report->answer.settings[i].status;
         ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
     }
+    return ran;
+}
+
+static void words_choice(struct kerf_text *out, const struct tune_report *report) {
+    int32_t all = report->state->space->num_settings, ran = count_that_ran(report);
     const int has_limits = strstr(report->state->request->objective, " subject to ") != NULL;
     const char *fit = has_limits ? "ran within the limits" : "could run";
     if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
@@ -500,8 +505,14 @@ static void words_front(struct kerf_text *out, const struct tune_report *report)
     kerf_text_add(out,
                   tune_is_answered(report) ? "The Pareto front of " : "No answer yet. The Pareto front so far of ");
     words_first(out, report);
-    kerf_text_printf(out, " and %s has %d of the %d settings: for each of all settings one of these is at most ",
-                     report->second, (int)front->num, (int)report->state->space->num_settings);
+    kerf_text_printf(out, " and %s has %d of ", report->second, (int)front->num);
+    if (count_that_ran(report) == report->state->space->num_settings) {
+        kerf_text_printf(out, "the %d settings: for each of all settings", (int)report->state->space->num_settings);
+    } else {
+        words_choice(out, report);
+        kerf_text_add(out, " and for each of those");
+    }
+    kerf_text_add(out, " one of these is at most ");
     words_share(out, report->state->request->within);
     kerf_text_add(out, " worse in either, with a probability of ");
     words_chance(out, front->probability);

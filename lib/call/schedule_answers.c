@@ -78,8 +78,28 @@ static int32_t take_trace(const struct schedule_question *question, struct sched
 }
 
 /* Puts recomputation and offload into the order of a file, where they are asked for and it has none. */
+/* Shares are for schedules without moves, or are all that the file's own moves are of. */
+static int32_t check_moves(const struct schedule_answer *answer, struct kerf_error *err) {
+    int recomputes = 0, offloads = 0;
+    for (int32_t d = 0; d < answer->schedule->devices; d++)
+        for (int32_t k = 0; k < answer->schedule->num_ops[d]; k++) {
+            recomputes |= answer->schedule->ops[d][k].kind == KERF_OP_R;
+            offloads |= answer->schedule->ops[d][k].kind == KERF_OP_O || answer->schedule->ops[d][k].kind == KERF_OP_L;
+        }
+    if (offloads && !recomputes && answer->recompute > 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--recompute: %.64s has O and L, but no R; write R into it, or leave all three to kerf",
+                              answer->name);
+    if (recomputes && !offloads && answer->offload > 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--offload: %.64s has R, but no O and L; write them into it, or leave all three to kerf",
+                              answer->name);
+    return KERF_OK;
+}
+
 static int32_t move_file(struct schedule_answer *answer) {
     struct kerf_schedule *moved = NULL;
+    if (check_moves(answer, &answer->error) != KERF_OK) return answer->error.code;
     const int32_t code = kerf_schedule_move(answer->schedule, answer->times, &moved, &answer->error);
     if (code != KERF_OK) return code;
     kerf_schedule_free(answer->own.schedule);

@@ -4,12 +4,15 @@
  *
  * What a device may hold under a smaller cap it may hold under a larger one: where nothing shorter was found for the
  * larger cap, the answer of the smaller one is that of both. No choice of schedule and shares is shorter than the least
- * bound of all choices that were asked for; a bound of a larger cap is one of every smaller cap.
+ * bound of all choices that were asked for, where each has an answer or is proved to have none; a bound of a larger cap is
+ * one of every smaller cap.
  */
 #include "call/schedule_frontier.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include "schedule/search_how.h"
 
 static int same_point(const struct schedule_answer *a, const struct schedule_answer *b) {
     return a->microbatches == b->microbatches && a->cap_in_bytes == b->cap_in_bytes && a->cap == b->cap;
@@ -37,12 +40,20 @@ static void give_back(struct schedule_answer *answer) {
     kerf_schedule_free(answer->own.schedule);
 }
 
+static const struct kerf_schedule_bound not_known = {NAN, NAN, NAN};
+
+/* Whether the search only found no order, which does not say that there is none. */
+static int is_open(const struct schedule_answer *answer) {
+    return answer->timeline == NULL && strncmp(answer->error.message, NO_ORDER_FOUND, sizeof NO_ORDER_FOUND - 1) == 0;
+}
+
 /* Keeps the best of the answers from `begin` to `end`, which are of one point, at `begin`; its bound is of all. */
-static void keep_best(struct schedule_answer *items, int32_t begin, int32_t end) {
+static void keep_best(struct schedule_answer *items, int32_t begin, int32_t end, int is_whole) {
     struct kerf_schedule_bound least = {INFINITY, INFINITY, INFINITY};
     int32_t best = begin;
     for (int32_t i = begin; i < end; i++) {
         const struct schedule_answer *one = &items[i], *other = &items[best];
+        is_whole &= !is_open(one);
         if (one->timeline == NULL) continue;
         least.makespan_s = fmin(least.makespan_s, one->bound.makespan_s);
         least.span_s = fmin(least.span_s, one->bound.span_s);
@@ -54,7 +65,7 @@ static void keep_best(struct schedule_answer *items, int32_t begin, int32_t end)
     for (int32_t i = begin; i < end; i++)
         if (i != best) give_back(&items[i]);
     items[begin] = items[best];
-    if (items[begin].timeline) items[begin].bound = least;
+    if (items[begin].timeline) items[begin].bound = is_whole ? least : not_known;
 }
 
 void schedule_frontier(struct schedule_answers *answers) {
@@ -63,7 +74,7 @@ void schedule_frontier(struct schedule_answers *answers) {
     qsort(items, (size_t)answers->count, sizeof *items, by_cap);
     for (int32_t begin = 0, end; begin < answers->count; begin = end) {
         for (end = begin + 1; end < answers->count && same_point(&items[begin], &items[end]);) end++;
-        keep_best(items, begin, end);
+        keep_best(items, begin, end, answers->not_begun == 0);
         items[points++] = items[begin];
     }
     answers->count = points;

@@ -22,7 +22,10 @@ int32_t job_find_size(const struct kerf_job *job, int64_t batch_size) {
 
 struct pcg64 job_random(const struct kerf_job *job, double now_s) {
     const struct kerf_job_random *kept = &job->row.random;
-    if (!job->row.has_random) return random_seed(now_s > 0 && now_s < 0x1p63 ? (uint64_t)now_s : 0);
+    if (!job->row.has_random) {
+        uint64_t second = now_s > 0 && now_s < 0x1p63 ? (uint64_t)now_s : 0;
+        return random_seed(job->compat ? second : second << 20 ^ (uint64_t)job->row.last_trial_number);
+    }
     return (struct pcg64){(unsigned __int128)kept->state_high << 64 | kept->state_low,
                           (unsigned __int128)kept->increment_high << 64 | kept->increment_low, kept->has_uint32,
                           kept->uinteger};

@@ -109,7 +109,8 @@ extern const struct policy policy_zeus, policy_kerf; /* job_spec.c lists them */
 /* The place of a size; -1: the job does not have it. */
 int32_t job_find_size(const struct kerf_job *job, int64_t batch_size);
 
-/* The job's generator; with seed null a fresh one for every draw, as the reference has it. */
+/* The job's generator. Without a seed it is that of the second, as the reference has it, or, where faults are mended, of the
+ * second and the trial. */
 struct pcg64 job_random(const struct kerf_job *job, double now_s);
 void job_keep_random(struct kerf_job *job, const struct pcg64 *rng);
 

@@ -191,10 +191,10 @@ static void zeus_learn(struct kerf_job *job, struct kerf_arm *arm, const struct 
 
 static double deviation(double precision) { return precision >= 0 ? sqrt(1 / precision) : NAN; }
 
-/* Where the job has no seed every draw is the first of a new generator, as in the reference: within a second all arms
- * get the same standard normal. */
+/* In the reference every draw of a job without a seed is the first of a new generator: all arms get the same standard
+ * normal, so that a slightly worse arm is never drawn. */
 static double draw(const struct kerf_job *job, struct pcg64 *rng, double now_s, const struct kerf_arm *arm) {
-    if (!job->row.has_random) *rng = job_random(job, now_s);
+    if (!job->row.has_random && job->compat) *rng = job_random(job, now_s);
     return random_normal(rng, arm->param_mean, deviation(arm->param_precision));
 }
 

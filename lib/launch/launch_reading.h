@@ -89,6 +89,8 @@ int64_t launch_product(int64_t a, int64_t b, int64_t c, int64_t d);
 void launch_batch_rule(struct launch_reading *reading, const char *rule);
 /* Megatron-LM's flags, which Megatron-DeepSpeed has too. */
 void launch_megatron_flags(struct launch_reading *reading);
+/* How context parallelism communicates, by the words of TransformerEngine. */
+void launch_cp_comm(struct launch_reading *reading, const char *key);
 void launch_megatron_rules(struct launch_reading *reading);
 /* The stages of --pipeline-model-parallel-layout: decoder layers of each; the number of stages, 0: not understood. */
 int32_t launch_pipeline_layout(const char *text, int32_t *ret_layers, int32_t most);

@@ -248,10 +248,9 @@ int writing_is_even(const struct launch_writing *w) {
 }
 
 int64_t writing_node_size(const struct kerf_problem *problem) {
-    int64_t size = problem->system.scale_up.size;
-    if (size > 8) size = size % 8 == 0 ? 8 : 4; /* a rack of 72 has nodes of 4 */
-    if (size < 1 || problem->gpus % size) size = problem->gpus < 8 ? problem->gpus : 8;
-    while (problem->gpus % size) size--;
+    int64_t domain = problem->system.scale_up.size, size = domain;
+    if (domain > 8) size = domain % 36 == 0 ? 4 : 8;      /* a rack of 72 or 36 has nodes of 4 */
+    while (problem->gpus % size || domain % size) size--; /* no node is in two domains */
     return size;
 }
 

@@ -36,6 +36,7 @@ static void read_switches(struct launch_reading *r, int is_known) {
     int64_t before = 0;
     if (window && window->num_values && launch_whole_number(window->values[0], &before)) m->sliding_window = before + 1;
     if (is_on(r, "multi_latent_attention", 0)) {
+        m->has_qk_norm = 0; /* the norms of latents, which such a model always has here */
         m->q_lora_rank = number(r, "q_lora_rank", m->q_lora_rank);
         m->kv_lora_rank = number(r, "kv_lora_rank", m->kv_lora_rank ? m->kv_lora_rank : 32);
         m->qk_nope_head_dim = number(r, "qk_head_dim", m->qk_nope_head_dim ? m->qk_nope_head_dim : 128);
@@ -94,11 +95,7 @@ static void read(struct launch_reading *r) {
     layout->cp = (int32_t)number(r, "context_parallel_size", 1);
     layout->ep = (int32_t)number(r, "expert_model_parallel_size", 1);
     layout->etp = (int32_t)number(r, "expert_tensor_parallel_size", 1);
-    const char *comm = reading_word(r, "model.cp_comm_type");
-    if (layout->cp > 1)
-        layout->cp_comm = comm && strcmp(comm, "a2a") == 0         ? KERF_CP_COMM_ALL_TO_ALL
-                          : comm && strcmp(comm, "allgather") == 0 ? KERF_CP_COMM_ALL_GATHER
-                                                                   : KERF_CP_COMM_RING;
+    launch_cp_comm(r, "model.cp_comm_type");
     int64_t vpp = number(r, "virtual_pipeline_model_parallel_size", 1);
     layout->vpp = vpp >= 1 && vpp <= 4096 ? (int32_t)vpp : 1;
     const char *text = reading_word(r, "model.pipeline_model_parallel_layout");

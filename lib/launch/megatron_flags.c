@@ -47,6 +47,7 @@ static void read_shape(struct launch_reading *r) {
     const char *window = reading_word(r, "window-size");
     if (window) m->sliding_window = strtol(window + (*window == '('), NULL, 10) + 1;
     if (reading_flag(r, "multi-latent-attention")) {
+        m->has_qk_norm = 0; /* the norms of latents, which such a model always has here */
         m->q_lora_rank = reading_integer(r, "q-lora-rank", 0);
         m->kv_lora_rank = reading_integer(r, "kv-lora-rank", 32);
         m->qk_nope_head_dim = reading_integer(r, "qk-head-dim", 128);
@@ -237,6 +238,21 @@ static void read_pipeline(struct launch_reading *r) {
     launch_stage_layers(r, layers, (int32_t)stages);
 }
 
+void launch_cp_comm(struct launch_reading *r, const char *key) {
+    struct kerf_layout *layout = &r->launch->layout;
+    const char *comm = reading_word(r, key);
+    if (layout->cp == 1) return;
+    layout->cp_comm = KERF_CP_COMM_RING;
+    if (comm == NULL || strcmp(comm, "p2p") == 0) return;
+    if (strcmp(comm, "a2a") == 0)
+        layout->cp_comm = KERF_CP_COMM_ALL_TO_ALL;
+    else if (strcmp(comm, "all_gather") == 0 ||
+             strcmp(comm, "allgather") == 0) /* the second is that of Megatron's help */
+        layout->cp_comm = KERF_CP_COMM_ALL_GATHER;
+    else
+        reading_assume(r, "cp_comm", "ring, as '%.32s' cannot be priced", comm);
+}
+
 void launch_megatron_flags(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
     struct kerf_layout *layout = &l->layout;
@@ -251,13 +267,7 @@ void launch_megatron_flags(struct launch_reading *r) {
     read_precision(r);
     read_sharding(r);
     layout->etp = (int32_t)reading_integer(r, "expert-tensor-parallel-size", l->config.num_experts ? layout->tp1 : 1);
-    const char *comm = reading_word(r, "cp-comm-type");
-    if (layout->cp > 1 && comm)
-        layout->cp_comm = strcmp(comm, "a2a") == 0         ? KERF_CP_COMM_ALL_TO_ALL
-                          : strcmp(comm, "allgather") == 0 ? KERF_CP_COMM_ALL_GATHER
-                                                           : KERF_CP_COMM_RING;
-    else if (layout->cp > 1)
-        layout->cp_comm = KERF_CP_COMM_RING;
+    launch_cp_comm(r, "cp-comm-type");
     l->has_sequence_parallel = reading_flag(r, "sequence-parallel") && layout->tp1 > 1;
     if (reading_flag(r, "use-tp-pp-dp-mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
     read_pipeline(r);

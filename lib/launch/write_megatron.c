@@ -27,6 +27,9 @@ int launch_megatron_refuses(const struct kerf_problem *problem, const struct ker
                              (long long)micro_batches, (long long)l->pp);
     for (int32_t k = 0; k < problem->model.num_kinds; k++) {
         const struct kerf_layer_kind *kind = &problem->model.kinds[k];
+        int64_t window = kind->attention.window;
+        if (l->cp > 1 && l->cp_comm == KERF_CP_COMM_RING && window && window < problem->seq_length)
+            return launch_refuse(why, "ring context parallelism with a sliding window (TransformerEngine)");
         int64_t groups = kind->attention.kv_heads / l->tp1;
         if (kind->mlp.width % l->tp1 || kind->mlp.shared_width % l->tp1)
             return launch_refuse(why, "MLP of %lld features in %lld parts",
@@ -104,7 +107,7 @@ static void add_shape(struct launch_writing *w) {
     }
     if (m->sliding_window)
         writing_literal(w, "window-size", arena_printf(w->arena, "%lld,0", (long long)m->sliding_window - 1));
-    if (m->has_qk_norm) writing_flag(w, "qk-layernorm");
+    if (m->has_qk_norm || m->kv_lora_rank) writing_flag(w, "qk-layernorm"); /* with latents: of these */
     if (m->is_gated) writing_flag(w, "swiglu");
     writing_word(w, "normalization", m->is_rms_norm ? "RMSNorm" : "LayerNorm");
     if (!m->has_linear_bias) writing_flag(w, "disable-bias-linear");
@@ -148,7 +151,7 @@ static void add_pipeline(struct launch_writing *w) {
 }
 
 static void add_layout(struct launch_writing *w) {
-    static const char *const comms[KERF_CP_COMM_COUNT] = {"p2p", "p2p", "allgather", "a2a"};
+    static const char *const comms[KERF_CP_COMM_COUNT] = {"p2p", "p2p", "all_gather", "a2a"}; /* TransformerEngine's */
     const struct kerf_layout *l = w->layout;
     w->group = "PARALLEL_ARGS";
     writing_integer(w, "tensor-model-parallel-size", l->tp1);
@@ -180,6 +183,8 @@ static void add_training(struct launch_writing *w) {
     if (w->problem->precision == KERF_PRECISION_FP8) {
         writing_word(w, "fp8-format", "hybrid");
         if (writing_has(w, KERF_FRAMEWORK_MEGATRON, "fp8-recipe")) writing_word(w, "fp8-recipe", "delayed");
+        /* weights are priced without a copy in 16 bits; the distributed optimizer gathers them */
+        if (l->zero && writing_has(w, KERF_FRAMEWORK_MEGATRON, "fp8-param-gather")) writing_flag(w, "fp8-param-gather");
     }
     if (!w->problem->has_bf16_gradients)
         writing_flag(w, "accumulate-allreduce-grads-in-fp32");

@@ -24,7 +24,7 @@ static void add_shape(struct launch_writing *w) {
     }
     if (m->sliding_window)
         writing_literal(w, "model.window_size", arena_printf(w->arena, "[%lld, 0]", (long long)m->sliding_window - 1));
-    writing_boolean(w, "model.qk_layernorm", m->has_qk_norm);
+    writing_boolean(w, "model.qk_layernorm", m->has_qk_norm || m->kv_lora_rank); /* with latents: of these */
     writing_boolean(w, "model.gated_linear_unit", m->is_gated);
     writing_word(w, "model.normalization", m->is_rms_norm ? "RMSNorm" : "LayerNorm");
     writing_boolean(w, "model.add_bias_linear", m->has_linear_bias);
@@ -49,7 +49,7 @@ static void add_shape(struct launch_writing *w) {
 }
 
 static void add_layout(struct launch_writing *w) {
-    static const char *const comms[KERF_CP_COMM_COUNT] = {"p2p", "p2p", "allgather", "a2a"};
+    static const char *const comms[KERF_CP_COMM_COUNT] = {"p2p", "p2p", "all_gather", "a2a"}; /* TransformerEngine's */
     const struct kerf_layout *l = w->layout;
     writing_integer(w, "model.tensor_model_parallel_size", l->tp1);
     writing_boolean(w, "model.sequence_parallel", l->tp1 > 1);

@@ -5,10 +5,9 @@
  * the layouts that were kept.
  *
  * A turn is looked for in two directions, up to FARTHEST times or a FARTHEST-th of what there is. If the same layout wins
- * there, it is taken to win everywhere between. Else the value at which that other layout overtakes is bisected, which
- * takes no search, and one search just before it says whether a third layout comes earlier. At most ROUNDS of these are
- * made; what is told is true of the value that is told, and the same layout won TOLERANCE before it or, where the rounds
- * ended, may have lost earlier.
+ * there, it is taken to win everywhere between. Else the interval is halved by further searches, until the same layout wins
+ * within TOLERANCE of the value that is told (of a batch: within a unit, or what is left after ROUNDS). It may have lost
+ * and won again before.
  */
 #include <assert.h>
 #include <math.h>
@@ -193,12 +192,13 @@ struct turning {
     struct kerf_turn *turn; /* what is known so far */
 };
 
-/* What wins at a value. *ret_turned: not the winner of today. */
-static int32_t look(struct turning *turning, double value, int *ret_turned, struct kerf_estimate *ret_there,
-                    struct kerf_error *err) {
+/* What wins at a value, if anything does, and whether it is the winner of today. */
+static int32_t look(struct turning *turning, double value, int *ret_has_won, int *ret_is_found,
+                    struct kerf_estimate *ret_there, struct kerf_error *err) {
     struct kerf_problem problem = problem_at(turning->reasons, turning->quantity, value);
     int32_t found, code = ask_best(turning->reasons->asker, &problem, ret_there, &found, err);
-    *ret_turned = code == KERF_OK && found && !is_winner(turning->reasons, &ret_there->layout);
+    *ret_is_found = code == KERF_OK && found;
+    *ret_has_won = *ret_is_found && is_winner(turning->reasons, &ret_there->layout);
     return code;
 }
 
@@ -219,78 +219,48 @@ static void keep_turn(struct turning *turning, double value, const struct kerf_e
     turning->turn->present_s = isfinite(present_s) ? present_s : 0;
 }
 
-/* Where between two values another layout overtakes the winner, which is ahead at `near` and behind at `far`. */
-static double overtaken(const struct turning *turning, double near, double far, const struct kerf_layout *other) {
-    const struct kerf_layout *winner = &turning->reasons->winner->layout;
+/* Between two values that are above 0, one at which the winner of today wins and one where it does not: as near to the first
+ * as TOLERANCE. there: what wins at `far`, `is_found` where anything does. */
+static int32_t turn_between(struct turning *turning, double near, double far, int is_found, struct kerf_estimate *there,
+                            struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    if (is_found) keep_turn(turning, far, there);
     while (fabs(log(far / near)) > TOLERANCE) {
         double middle = sqrt(near * far);
-        if (time_at(turning, middle, other) < time_at(turning, middle, winner))
-            far = middle;
-        else
-            near = middle;
-    }
-    return far;
-}
-
-/* Bandwidth: times change with it without jumps. */
-static int32_t turn_of_rate(struct turning *turning, double now, double far, struct kerf_error *err) {
-    struct kerf_estimate there;
-    int turned;
-    int32_t code = look(turning, far, &turned, &there, err);
-    double step = far > now ? 1 - TOLERANCE : 1 + TOLERANCE;
-    for (int round = 0; round < ROUNDS && code == KERF_OK && turned; round++) {
-        keep_turn(turning, far, &there);
-        far = overtaken(turning, now, far, &there.layout);
-        struct kerf_estimate before;
-        code = look(turning, far * step, &turned, &before, err);
+        int has_won;
+        code = look(turning, middle, &has_won, &is_found, there, err);
         if (code != KERF_OK || turning->reasons->asker->stopped) return code;
-        if (turned) {
-            far *= step;
-            there = before;
+        if (has_won) {
+            near = middle;
             continue;
         }
-        struct kerf_estimate at; /* maybe a third layout is the best there */
-        code = look(turning, far, &turned, &at, err);
-        if (code == KERF_OK && turned) keep_turn(turning, far, &at);
-        return code;
+        far = middle;
+        if (is_found) keep_turn(turning, far, there);
     }
+    turning->turn->is_end = turning->turn->at != far; /* there nothing wins any more */
+    if (turning->turn->is_end) turning->turn->at = far;
     return code;
 }
 
-/* More memory: a layout that is faster and needs more than there is. */
-static int32_t turn_of_more_memory(struct turning *turning, double now, double far, struct kerf_error *err) {
+static int32_t turn_up_to(struct turning *turning, double now, double far, struct kerf_error *err) {
     struct kerf_estimate there;
-    int turned;
-    int32_t code = look(turning, far, &turned, &there, err);
-    double near = now;
-    if (code != KERF_OK || !turned) return code;
-    for (int round = 0; round < ROUNDS + 2; round++) {
-        keep_turn(turning, there.memory_bytes, &there);
-        double middle = (near + there.memory_bytes) / 2;
-        if (there.memory_bytes - near < 0.01 * now) break;
-        struct kerf_estimate found;
-        code = look(turning, middle, &turned, &found, err);
-        if (code != KERF_OK || turning->reasons->asker->stopped) break;
-        if (turned)
-            there = found;
-        else
-            near = middle;
-    }
-    return code;
+    int has_won, is_found;
+    int32_t code = look(turning, far, &has_won, &is_found, &there, err);
+    if (code != KERF_OK || has_won || !is_found || turning->reasons->asker->stopped) return code;
+    return turn_between(turning, now, far, is_found, &there, err);
 }
 
-/* Less memory: the winner is out as soon as there is less than it needs. */
-static int32_t turn_of_less_memory(struct turning *turning, struct kerf_error *err) {
-    double value = turning->reasons->winner->memory_bytes * (1 - 1e-9);
+/* Less memory: the winner is out as soon as there is less than it needs, or less than is safe. */
+static int32_t turn_of_less_memory(struct turning *turning, double now, struct kerf_error *err) {
+    double needed = turning->reasons->winner->memory_bytes, near = needed * (1 + 1e-9), far = needed * (1 - 1e-9);
     struct kerf_estimate there;
-    int turned;
-    int32_t code = look(turning, value, &turned, &there, err);
+    int has_won = 1, is_found;
+    int32_t code = near < now ? look(turning, near, &has_won, &is_found, &there, err) : KERF_OK;
     if (code != KERF_OK || turning->reasons->asker->stopped) return code;
-    if (turned)
-        keep_turn(turning, value, &there);
-    else
-        turning->turn->at = value, turning->turn->is_end = 1;
-    return KERF_OK;
+    if (!has_won) return turn_between(turning, now, near, is_found, &there, err);
+    code = look(turning, far, &has_won, &is_found, &there, err);
+    if (code != KERF_OK || turning->reasons->asker->stopped) return code;
+    return turn_between(turning, near < now ? near : now, far, is_found, &there, err);
 }
 
 /* Batches that the winner can have are multiples of a unit. */
@@ -302,11 +272,11 @@ static int32_t turn_of_batch(struct turning *turning, int64_t now, int64_t far, 
     for (int64_t next = now; code == KERF_OK && next != far;) { /* by halves or doubles, to the first that turns */
         int64_t step = far > now ? 2 * next : next / 2 / unit * unit;
         struct kerf_estimate there;
-        int turned;
+        int has_won, is_found;
         next = far > now ? (step < far ? step : far) : (step > far ? step : far);
-        code = look(turning, (double)next, &turned, &there, err);
+        code = look(turning, (double)next, &has_won, &is_found, &there, err);
         if (code != KERF_OK || turning->reasons->asker->stopped) return code;
-        if (!turned) {
+        if (has_won || !is_found) {
             near = next;
             continue;
         }
@@ -318,11 +288,11 @@ static int32_t turn_of_batch(struct turning *turning, int64_t now, int64_t far, 
     for (int round = 0; round < ROUNDS && code == KERF_OK; round++) {
         int64_t middle = (near + far) / 2 / unit * unit;
         struct kerf_estimate there;
-        int turned;
+        int has_won, is_found;
         if (middle == near || middle == far || middle <= 0) break;
-        code = look(turning, (double)middle, &turned, &there, err);
+        code = look(turning, (double)middle, &has_won, &is_found, &there, err);
         if (code != KERF_OK || turning->reasons->asker->stopped) break;
-        if (turned)
+        if (is_found && !has_won)
             keep_turn(turning, (double)middle, &there), far = middle;
         else
             near = middle;
@@ -337,11 +307,11 @@ static int32_t find_turn(struct turning *turning, int is_up, struct kerf_error *
     *turning->turn = (struct kerf_turn){.quantity = quantities[turning->quantity], .now = now, .limit = far};
     switch (turning->quantity) {
     case MEMORY:
-        if (is_up) return turn_of_more_memory(turning, now, far, err);
+        if (is_up) return turn_up_to(turning, now, far, err);
         turning->turn->limit = reasons->winner->memory_bytes;
-        return turn_of_less_memory(turning, err);
+        return turn_of_less_memory(turning, now, err);
     case SCALE_UP:
-    case SCALE_OUT: return turn_of_rate(turning, now, far, err);
+    case SCALE_OUT: return turn_up_to(turning, now, far, err);
     case BATCH: {
         const struct kerf_layout *l = &reasons->winner->layout;
         int64_t batch = reasons->search->problem.global_batch, unit = l->dp * l->micro_batch, least = batch / FARTHEST;

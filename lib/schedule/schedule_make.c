@@ -267,8 +267,7 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
         if (trying.why.code == KERF_OK) trying.why = trying.later;
         if (trying.why.code == KERF_EINFEASIBLE && stages > request->devices) /* it may do with less than all chunks */
             kerf_error_set(&trying.why, KERF_EINFEASIBLE,
-                           "no order was found that keeps every device within its cap, with these shares of "
-                           "recomputation and offload");
+                           NO_ORDER_FOUND ", with these shares of recomputation and offload");
         if (err) *err = trying.why;
         return trying.why.code;
     }

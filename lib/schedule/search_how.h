@@ -13,6 +13,9 @@ struct search_how {
     void *context;
 };
 
+/* How the error begins where the search found no order, and did not prove that there is none. */
+#define NO_ORDER_FOUND "no order was found that keeps every device within its cap"
+
 /* kerf_schedule_make_timed in such a way. Only the search of one placement without recomputation and offload, whose
  * figures are those of the answer, tells anything. */
 int32_t schedule_make_how(const struct kerf_schedule_request *request, const struct kerf_schedule_times_request *times,

@@ -182,11 +182,13 @@ SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) 
         ends[at] = end;
         busy_s += took;
         free_s = end;
-        if (kind == KERF_OP_F) free_s += deliver(sim, simple, state, device, 0, op.stage, op.microbatch, op.slice, end);
+        double kept = 0; /* by the later one of two messages that leave together */
+        if (kind == KERF_OP_F) kept = deliver(sim, simple, state, device, 0, op.stage, op.microbatch, op.slice, end);
         if (fused)
-            free_s += deliver(sim, simple, state, device, 1, op.with_stage, op.with_microbatch, 0, end);
+            kept = fmax(kept, deliver(sim, simple, state, device, 1, op.with_stage, op.with_microbatch, 0, end));
         else if (kind == KERF_OP_B || kind == KERF_OP_I)
-            free_s += deliver(sim, simple, state, device, 1, op.stage, op.microbatch, op.slice, end);
+            kept = deliver(sim, simple, state, device, 1, op.stage, op.microbatch, op.slice, end);
+        free_s += kept;
     }
     state->free_s = free_s;
     state->busy_s = busy_s;

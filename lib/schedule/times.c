@@ -184,6 +184,8 @@ static int32_t read_cap(const struct json_object *file, size_t devices, struct o
             code = read_element(file, "memory_cap", "micro-batches", i, element, &cap[i], err);
         else if (quantity_parse(json_string_value(element), "B", &cap[i], &why) != KERF_OK)
             code = json_fail(file, "memory_cap", KERF_EINVALID, err, "\"memory_cap\"[%zu]: %s", i, why.message);
+        else if (!(cap[i] > 0))
+            code = json_fail(file, "memory_cap", KERF_EINVALID, err, "\"memory_cap\"[%zu] must be above 0 bytes", i);
         if (code != KERF_OK) return code;
     }
     owned->times.cap = cap;

@@ -161,7 +161,7 @@ int32_t figures_compute(const struct runs *runs, const struct prediction *predic
     figures.timed = n;
     figures.mean = mean(sizes, n);
     figures.median = median(sizes, n); /* sorted from here on */
-    figures.p90 = n ? sizes[(size_t)(.9 * (double)(n - 1))] : NAN;
+    figures.p90 = n ? sizes[(9 * n + 9) / 10 - 1] : NAN; /* the least that nine of ten are within */
     figures.bias = median(errors, n);
     figures.within = n ? (double)inside / (double)n : NAN;
     figures.width = median(widths, n);

@@ -71,49 +71,79 @@ int32_t kerf_study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *er
     return KERF_OK;
 }
 
-static int newest_first(const void *a, const void *b) {
-    return strcmp(*(const char *const *)b, *(const char *const *)a);
+static const char ENDING[] = ".jsonl";
+
+/* Whether a study is named by its journal: with a slash, or by the ending. */
+static int is_path(const char *study) {
+    size_t length = strlen(study);
+    return strchr(study, '/') || (length >= sizeof ENDING && strcmp(study + length - (sizeof ENDING - 1), ENDING) == 0);
 }
 
-/* "20261121-213002-5f1c.jsonl" without its ending; NULL for another file. */
-static char *id_of(const char *name) {
-    static const char ending[] = ".jsonl";
-    size_t length = strlen(name);
-    if (name[0] == '.' || length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0)
-        return NULL;
-    return strndup(name, length - (sizeof ending - 1));
-}
-
-static int32_t add_id(struct kerf_study_strings *ids, char *id) {
-    const char **more = id ? realloc(ids->items, ((size_t)ids->count + 1) * sizeof *more) : NULL;
-    if (more == NULL) {
-        free(id);
-        return KERF_ENOMEM;
+/* When the study of a journal began; 0: it does not say. */
+static int64_t began_of(int folder, const char *name) {
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char *line = NULL;
+    size_t size = 0;
+    int64_t began_s = 0;
+    if (file && getline(&line, &size, file) > 0) {
+        json_t *head = json_loads(line, 0, NULL);
+        began_s = study_time_read(json_string_value(json_object_get(head, "began")));
+        json_decref(head);
     }
-    ids->items = more;
-    ids->items[ids->count++] = id;
-    return KERF_OK;
+    free(line);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
+    return began_s;
+}
+
+struct dated {
+    char *id;
+    int64_t began_s;
+};
+
+static int newest_first(const void *a, const void *b) {
+    const struct dated *x = a, *y = b;
+    return x->began_s != y->began_s ? (x->began_s < y->began_s) - (x->began_s > y->began_s) : strcmp(y->id, x->id);
+}
+
+/* The studies of a folder in any order; "20261121-213002-5f1c.jsonl" is one. 0: no memory. */
+static int list_dated(DIR *folder, struct dated **ret_items, size_t *ret_count) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.' || !is_path(entry->d_name)) continue;
+        struct dated *more = realloc(*ret_items, (*ret_count + 1) * sizeof *more);
+        if (more == NULL) return 0;
+        *ret_items = more;
+        char *id = strndup(entry->d_name, strlen(entry->d_name) - (sizeof ENDING - 1));
+        if (id == NULL) return 0;
+        more[(*ret_count)++] = (struct dated){id, began_of(dirfd(folder), entry->d_name)};
+    }
+    return 1;
 }
 
 int32_t kerf_study_ids(struct kerf_study_strings *ret_ids, struct kerf_error *err) {
     char path[KERF_STUDY_PATH_SIZE];
-    struct kerf_study_strings ids = {0};
+    struct dated *items = NULL;
+    size_t count = 0;
     int32_t code = kerf_study_folder(path, err);
     if (code != KERF_OK) return code;
     DIR *folder = opendir(path);
     if (folder == NULL && errno != ENOENT) return kerf_error_set(err, KERF_EIO, "%.200s: %s", path, strerror(errno));
-    for (struct dirent *entry; folder && code == KERF_OK && (entry = readdir(folder));) {
-        char *id = id_of(entry->d_name);
-        if (id && add_id(&ids, id) != KERF_OK) code = error_no_memory(err, "the list of studies");
-    }
+    int is_listed = folder == NULL || list_dated(folder, &items, &count);
     if (folder) closedir(folder);
-    if (code != KERF_OK) {
-        kerf_study_ids_free(&ids);
-        return code;
-    }
-    if (ids.count > 1) qsort(ids.items, (size_t)ids.count, sizeof *ids.items, newest_first);
-    *ret_ids = ids;
-    return KERF_OK;
+    if (count > 1) qsort(items, count, sizeof *items, newest_first);
+    struct kerf_study_strings ids = {is_listed && count ? calloc(count, sizeof *ids.items) : NULL, 0};
+    if (!is_listed || (count && ids.items == NULL)) code = error_no_memory(err, "the list of studies");
+    for (size_t i = 0; i < count; i++)
+        if (code == KERF_OK)
+            ids.items[ids.count++] = items[i].id;
+        else
+            free(items[i].id);
+    free(items);
+    if (code == KERF_OK) *ret_ids = ids;
+    return code;
 }
 
 void kerf_study_ids_free(struct kerf_study_strings *ids) {
@@ -186,6 +216,7 @@ static int32_t check_id(const char *id, struct kerf_error *err) {
     if (id[0] == 0 || id[0] == '.' || id[0] == '-' || id[strspn(id, allowed)] || strlen(id) + 1 > KERF_STUDY_ID_SIZE)
         return kerf_error_set(err, KERF_EINVALID,
                               "a study's name is made of letters, digits, '-', '_' and '.', not '%.64s'", id);
+    if (is_path(id)) return kerf_error_set(err, KERF_EINVALID, "a study's name does not end in .jsonl: '%.64s'", id);
     return KERF_OK;
 }
 
@@ -243,7 +274,9 @@ int32_t study_journal_create(const struct kerf_study_request *request, char id[K
         code = fail(journal, "made", err);
     else
         code = open_locked(journal, O_CREAT | O_EXCL, err);
-    if (code == KERF_OK) code = write_head(journal, request, id, err);
+    int is_made = code == KERF_OK;
+    if (is_made) code = write_head(journal, request, id, err);
+    if (is_made && code != KERF_OK) unlink(journal->path); /* a study that never began */
     if (code != KERF_OK)
         study_journal_close(journal);
     else
@@ -406,13 +439,11 @@ struct kerf_study_record *kerf_study_record_free(struct kerf_study_record *recor
 }
 
 static int32_t path_of(const char *study, char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
-    size_t length = strlen(study);
-    int is_path = strchr(study, '/') || (length > 6 && strcmp(study + length - 6, ".jsonl") == 0);
     char folder[KERF_STUDY_PATH_SIZE];
-    int32_t code = is_path ? KERF_OK : kerf_study_folder(folder, err);
+    int32_t code = is_path(study) ? KERF_OK : kerf_study_folder(folder, err);
     if (code != KERF_OK) return code;
-    int written = is_path ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
-                          : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);
+    int written = is_path(study) ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
+                                 : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);
     return written < KERF_STUDY_PATH_SIZE
                ? KERF_OK
                : kerf_error_set(err, KERF_EINVALID, "the name '%.64s...' is too long", study);

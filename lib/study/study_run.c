@@ -122,6 +122,7 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
         is_sure = front.probability >= run->request->confidence;
     }
     int is_confident = decision->stop == KERF_TUNE_CONFIDENT;
+    is_sure &= decision->stop == KERF_TUNE_NOTHING_LEFT; /* all that the policy has was run */
     int32_t why = answer.best < 0                                              ? KERF_STUDY_NOTHING
                   : is_confident || is_sure                                    ? KERF_STUDY_CONFIDENT
                   : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent(run, 0) ? KERF_STUDY_TOO_NOISY

@@ -702,6 +702,7 @@ void slot_interrupt(struct slot *slot, double now_s) {
     enum trial_phase phase = slot->trial.phase;
     int is_idle = phase == PHASE_NONE || phase >= PHASE_CLEANUP;
     slot->trial.must_end = 1;
+    if (phase == PHASE_CLEANUP) slot->trial.until_s = fmin(slot->trial.until_s, now_s + CLEANUP_S);
     program_end(&slot->program, is_idle && slot->runner->protocol->is_asked ? STAGE_ASKED : STAGE_TERMINATED, now_s);
     if (!is_idle) {
         slot->shell.leaves_rest = 0;

@@ -22,7 +22,7 @@ struct tune_policy {
     /* Before a part of a large space is chosen anew: fills in the study's `proposed`. NULL: it has no model. */
     int32_t (*propose)(struct kerf_tune_study *study, struct kerf_error *err);
 
-    /* What to do next. Not called at the bound on observations, nor without an open setting. */
+    /* What to do next. Not called without an open setting, nor, of other policies than `kerf`, at the bound on observations. */
     int32_t (*next)(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                     struct kerf_tune_decision *ret_decision, struct kerf_error *err);
 

@@ -272,6 +272,11 @@ int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study) {
     return study->second && bound < INT32_MAX / 2 ? 2 * bound : bound; /* a front is several answers */
 }
 
+static void stop_at_bound(const struct kerf_tune_study *study, int32_t used, struct kerf_tune_decision *ret_decision) {
+    policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence", (int)used,
+                used == 1 ? "" : "s", 100 * study->question.confidence);
+}
+
 int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                              struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
     int32_t bound = kerf_tune_study_max_observations(study), used = study->num_observations - study->num_disturbed;
@@ -283,9 +288,9 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
         policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
         return KERF_OK;
     }
-    if (used >= bound) {
-        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence",
-                    (int)used, used == 1 ? "" : "s", 100 * study->question.confidence);
+    int has_front = study->pareto && study->policy == &tune_policy_kerf;
+    if (used >= bound && study->policy != &tune_policy_kerf) {
+        stop_at_bound(study, used, ret_decision);
         return KERF_OK;
     }
     if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MAX ? bound : BOUND_MAX)) {
@@ -293,10 +298,11 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
                     (int)study->num_disturbed);
         return KERF_OK;
     }
-    int has_front = study->pareto && study->policy == &tune_policy_kerf;
     int32_t code = has_front ? pareto_next(study->pareto, pending, num_pending, slot, bound, ret_decision, err)
                              : study->policy->next(study, pending, num_pending, slot, ret_decision, err);
     assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
+    if (code == KERF_OK && used >= bound && ret_decision->action == KERF_TUNE_MEASURE)
+        stop_at_bound(study, used, ret_decision);
     return code;
 }
 

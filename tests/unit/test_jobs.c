@@ -80,6 +80,32 @@ static void without_rounds_every_size_is_an_arm_and_tried(void **state) {
     kerf_job_free(job);
 }
 
+/* Three arms that cost the same: how many of them 40 requests within a second get. */
+static int sizes_drawn(int32_t flags) {
+    struct kerf_job_spec spec = usual();
+    spec.has_mab_seed = 0;
+    spec.num_pruning_rounds = 1;
+    spec.mab_num_explorations = 2;
+    struct kerf_job *job = explored(spec, flags);
+    int seen = 0, count = 0;
+    for (int k = 0; k < 46; k++) {
+        struct kerf_trial trial = predict(job, 7);
+        if (k < 6)
+            finish(job, &trial, k % 2 ? 100 : 110, 1);
+        else
+            seen |= (int)trial.batch_size;
+    }
+    for (; seen; seen &= seen - 1) count++;
+    kerf_job_free(job);
+    return count;
+}
+
+static void arms_without_a_seed_are_drawn_apart(void **state) {
+    (void)state;
+    assert_int_equal(sizes_drawn(KERF_JOB_COMPAT), 1);
+    assert_true(sizes_drawn(0) >= 2);
+}
+
 /* The second round begins with the best, whose run then costs more than beta allows. */
 static struct kerf_decision prune_everything(int32_t flags, struct kerf_job **ret_job) {
     struct kerf_job_spec spec = usual();
@@ -440,6 +466,7 @@ static void what_is_needed_of_a_trial(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_from_pruning_counts_while_exploiting),
+        cmocka_unit_test(arms_without_a_seed_are_drawn_apart),
         cmocka_unit_test(a_pruned_size_has_no_arm_but_its_result_counts),
         cmocka_unit_test(without_rounds_every_size_is_an_arm_and_tried),
         cmocka_unit_test(a_round_that_prunes_everything_keeps_the_survivors),

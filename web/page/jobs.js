@@ -70,29 +70,32 @@ function Sizes({ trials, job, cost }) {
     { name: 'state', of: (row) => (row.isOut ? 'left out' : '') }]} />`;
 }
 
-/* The normal posteriors of the arms' mean costs. */
-function Posteriors({ arms }) {
+/* The posteriors of the arms' mean costs. They are normal, of the cost or, of the policy kerf, of its logarithm. */
+function Posteriors({ arms, isLogarithm }) {
   const known = arms.filter((arm) => arm.param_precision > 0 && isFinite(arm.param_mean) && arm.num_observations > 0);
   if (!known.length) return null;
   const sd = (arm) => 1 / Math.sqrt(arm.param_precision);
   const from = Math.min(...known.map((arm) => -arm.param_mean - 4 * sd(arm)));
   const to = Math.max(...known.map((arm) => -arm.param_mean + 4 * sd(arm)));
-  const xs = Array.from({ length: 200 }, (_, i) => from + ((to - from) * i) / 199);
-  const density = (arm) => (x) => Math.exp(-0.5 * ((x + arm.param_mean) / sd(arm)) ** 2) / sd(arm) / Math.sqrt(2 * Math.PI);
+  const [first, last] = isLogarithm ? [Math.exp(from), Math.exp(to)] : [from, to];
+  const xs = Array.from({ length: 200 }, (_, i) => first + ((last - first) * i) / 199);
+  const normal = (arm, x) => Math.exp(-0.5 * ((x + arm.param_mean) / sd(arm)) ** 2) / sd(arm) / Math.sqrt(2 * Math.PI);
+  const density = (arm) => (x) => (isLogarithm ? normal(arm, Math.log(x)) / x : normal(arm, x));
   return html`<section><h3>What each arm is believed to cost</h3><${Chart} label="posteriors of the arms' mean costs" xs=${xs} xLabel="cost" yLabel="density" xWords=${joules} yWords=${(v) => v.toExponential(1)}
     series=${known.slice(0, 9).map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} /></section>`;
 }
 
 /* What the runs took, against all of them with the default: its mean run, as often. */
 function Saved({ trials, job }) {
-  const ended = trials.filter((trial) => trial.time_s !== null && trial.converged);
-  const usual = ended.filter((trial) => trial.batch_size === job.spec.default_batch_size);
+  const ended = trials.filter((trial) => trial.time_s !== null);
+  const done = ended.filter((trial) => trial.converged); // what did not converge had to be run once more
+  const usual = done.filter((trial) => trial.batch_size === job.spec.default_batch_size);
   if (!usual.length) return null;
   const sum = (list, key) => list.reduce((total, trial) => total + trial[key], 0);
-  const saved = (key) => (sum(usual, key) / usual.length) * ended.length - sum(ended, key);
+  const saved = (key) => (sum(usual, key) / usual.length) * done.length - sum(ended, key);
   const [energy, time] = [saved('energy_j'), saved('time_s')];
   return html`<p>Against always running the default, as its ${usual.length} runs were: energy ${energy >= 0 ? 'saved' : 'lost'} ${joules(Math.abs(energy))},
-    time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring included.</p>`;
+    time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring and those that did not converge included.</p>`;
 }
 
 function Remove({ id }) {
@@ -121,7 +124,7 @@ function Job({ job, trials }) {
       ${last?.reason && html`<br />The last decision, batch size ${last.batch_size}: ${last.reason}`}</p>
     <${Saved} trials=${trials} job=${job} />
     <${Sizes} trials=${trials} job=${job} cost=${cost} />
-    <${Posteriors} arms=${job.arms} />
+    <${Posteriors} arms=${job.arms} isLogarithm=${spec.policy === 'kerf'} />
     <${Trials} trials=${trials} cost=${cost} />
     <${Command} text=${`kerf jobs show ${quoted(job.job_id)} --server ${location.origin}`} />
     <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button>
@@ -144,6 +147,6 @@ export function Jobs() {
       { name: 'trials', of: (row) => row.last_trial_number, right: true },
       { name: 'lowest cost', of: (row) => row.min_cost ?? Infinity, show: (row) => joules(row.min_cost), right: true },
       { name: 'with batch size', of: (row) => row.min_cost_batch_size, show: (row) => (row.min_cost === null ? '–' : row.min_cost_batch_size), right: true }]} />`
-      : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --batch-sizes 32,64,128 -- ./train.sh {batch_size}`} /><//>`)}
+      : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh`} /><//>`)}
     ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
 }

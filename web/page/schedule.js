@@ -109,16 +109,16 @@ function Drawing({ part, onStretch }) {
 }
 
 function Figures({ answer }) {
-  const rows = answer.schedules || [answer, ...(answer.compared || [])];
+  const rows = [...(answer.schedules || [answer, ...(answer.compared || [])]), ...(answer.refused || [])];
   const gap = (row) => (row.step_lower_bound_s > 0 ? row.step_s / row.step_lower_bound_s - 1 : NaN);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="figures"><table class="figures"><thead><tr><th scope="col">schedule</th>
     ${['makespan', 'idle of makespan', 'idle of span', 'idle over ideal', 'lower bound', 'above the bound', 'peak of activations'].map((name) => html`
       <th scope="col" class="right">${name}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => (row.error ? html`<tr><th scope="row">${row.schedule}</th><td colspan="7">${row.error}</td></tr>` : html`<tr>
+    <tbody>${rows.map((row) => (row.why ? html`<tr><th scope="row">${row.schedule}</th><td colspan="7">${row.why}</td></tr>` : html`<tr>
       <th scope="row">${row.schedule}</th>
       <td class="right">${seconds(row.makespan_s)}</td><td class="right">${percent(row.bubble?.of_makespan)}</td>
       <td class="right">${percent(row.bubble?.of_span)}</td><td class="right">${percent(row.bubble?.of_ideal)}</td>
-      <td class="right">${seconds(row.step_lower_bound_s)}</td><td class="right">${gap(row) < 1e-9 ? 'proved best' : percent(gap(row))}</td>
+      <td class="right">${seconds(row.step_lower_bound_s)}</td><td class="right">${row.within_cap === false ? 'over its cap' : gap(row) < 1e-9 ? 'proved best' : percent(gap(row))}</td>
       <td class="right">${row.peak_activations ? plain(Math.max(...row.peak_activations)) : '–'}</td></tr>`))}</tbody></table></div>`;
 }
 

@@ -111,7 +111,7 @@ int32_t kerf_schedule_verify(const char *text, size_t length, const char *name,
     if (code == KERF_OK) code = check_order(&proof, &arena, err);
     if (code == KERF_OK && proof.argument == PROOF_REFUTATION) code = proof_refute(&proof, &arena, &bound, &steps, err);
     if (code == KERF_OK && proof.argument != PROOF_REFUTATION) bound = proof_argue(&proof, &arena);
-    if (code == KERF_OK && !(proof.bound <= bound * (1 + 1e-12)))
+    if (code == KERF_OK && !(isfinite(bound) && proof.bound <= bound * (1 + 1e-12)))
         code = kerf_error_set(err, KERF_EINVALID,
                               "the certificate says that nothing takes less than %.17g s, but its proof "
                               "gives only %.17g s",

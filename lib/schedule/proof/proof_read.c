@@ -54,6 +54,8 @@ int proof_whole(struct proof_reader *reader, int64_t least, int64_t most, int64_
     return 1;
 }
 
+static const double LARGEST = 1e18; /* sums of products of three such numbers are finite */
+
 int proof_real(struct proof_reader *reader, double *ret) {
     char word[64];
     size_t length = 0;
@@ -67,7 +69,7 @@ int proof_real(struct proof_reader *reader, double *ret) {
     word[length] = '\0';
     char *end = word;
     const double value = length ? number_read(word, &end) : 0;
-    if (length == 0 || *end != '\0' || !isfinite(value)) return 0;
+    if (length == 0 || *end != '\0' || !(fabs(value) <= LARGEST)) return 0;
     reader->at += length;
     *ret = value;
     return 1;
