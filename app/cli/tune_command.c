@@ -401,6 +401,18 @@ static int32_t read_shares(const struct tune_options *values, struct kerf_study_
     return code;
 }
 
+/* These words join further objectives and limits to it (kerf_study_request). */
+static int32_t check_objective(const char *objective, struct kerf_error *err) {
+    static const char *const joints[] = {" subject to ", " and less ", " and more "};
+    for (size_t i = 0; objective && i < sizeof joints / sizeof *joints; i++)
+        if (strstr(objective, joints[i]))
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--objective: '%s' joins limits and second objectives; in an expression write its "
+                                  "first blank as [ ]",
+                                  joints[i]);
+    return KERF_OK;
+}
+
 /* " and less memory", for "memory", "less memory" or "more tokens_per_s". */
 static int32_t read_pareto(const char *text, struct kerf_text *ret_objective, struct kerf_error *err) {
     char name[OUTPUT_NAME_SIZE];
@@ -479,7 +491,8 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
                               values->margin ? "margin" : "slice");
     if (values->no_journal && values->study)
         return kerf_error_set(err, KERF_EINVALID, "give --study or --no-journal, not both: a journal has the name");
-    int32_t code = read_shares(values, request, err);
+    int32_t code = check_objective(values->objective, err);
+    if (code == KERF_OK) code = read_shares(values, request, err);
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;

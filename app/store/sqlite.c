@@ -161,9 +161,25 @@ static int32_t check_log(const char *to, const char *end, struct kerf_error *err
     return kerf_error_set(err, KERF_EINVALID, "%.200s exists: a store of that name is or was in use", log);
 }
 
+/* Whether it is a file that SQLite keeps beside the store, or would have its name. */
+static int is_beside(const char *path, const char *to) {
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+    struct stat own, there;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char beside[PATH_BYTES];
+        if (snprintf(beside, sizeof beside, "%s%s", path, ends[i]) >= (int)sizeof beside) continue;
+        if (strcmp(beside, to) == 0) return 1;
+        if (stat(beside, &own) == 0 && stat(to, &there) == 0 && own.st_dev == there.st_dev &&
+            own.st_ino == there.st_ino)
+            return 1;
+    }
+    return 0;
+}
+
 static int32_t check_target(const char *path, const char *to, int overwrites, struct kerf_error *err) {
     struct stat from, there;
     int exists = stat(to, &there) == 0;
+    if (is_beside(path, to)) return kerf_error_set(err, KERF_EINVALID, "%.200s is a part of the store itself", to);
     if (exists && stat(path, &from) == 0 && from.st_dev == there.st_dev && from.st_ino == there.st_ino)
         return kerf_error_set(err, KERF_EINVALID, "%.200s is the store itself", to);
     if (exists && !overwrites)

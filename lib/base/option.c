@@ -223,7 +223,10 @@ static int32_t store(const struct option *option, struct quote given, const char
     case OPTION_NUMBER:
     case OPTION_DURATION: return store_number(option, given, value, place, err);
     case OPTION_STRINGS: return append(place, value, err);
-    case OPTION_STRING: break;
+    case OPTION_STRING:
+        if (option->letter == 'o' && *(const char **)place) /* a file that would not be written */
+            return kerf_error_set(err, KERF_EINVALID, "%s is given twice; this command writes one file", given.text);
+        break;
     case OPTION_CHOICE:
         if (!list_has(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
     }

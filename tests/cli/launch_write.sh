@@ -26,7 +26,25 @@ ask launch write megatron --plan v3.json --framework-version 7
 "$KERF" launch write megatron --plan even.json | grep virtual
 "$KERF" launch write megatron --plan even.json >even.sh
 "$KERF" launch read even.sh --framework-version 0.9.0 --format json | grep -o '"invalid":.*'
+echo "== TransformerEngine's word, and nodes that the domain holds"
+"$KERF" estimate llama3_8b -s h100 -b 64 --layout dp=16,cp=4,cp_comm=all_gather --emit megatron >gather.sh
+grep -o 'cp-comm-type.*' gather.sh
+for word in all_gather allgather a2a a2a+p2p; do
+    sed "s/cp-comm-type all_gather/cp-comm-type $word/" gather.sh >word.sh
+    "$KERF" launch read word.sh --format json | grep -oE '"cp_comm":"[a-z_]*"|"cp_comm","value[^}]*' | tr '\n' ' '
+    echo
+done
+for problem in "h100 -b 24 --layout dp=3,tp=4,micro_batch=2" "gb200 -b 144 --layout dp=72"; do
+    # shellcheck disable=SC2086
+    "$KERF" estimate llama3_8b -s $problem --emit megatron | grep -oE -e '--(nnodes|nproc-per-node) [0-9]+' | tr '\n' ' '
+    echo
+done
+"$KERF" estimate llama3_8b -s h100 -b 64 --layout dp=8 --precision fp8 --emit megatron | grep -o 'fp8.*' | tr '\n' ' '
+echo
 echo "== what a framework cannot do"
+"$KERF" models mistral_7b --source | sed 's/"sliding_window": [a-z0-9]*/"sliding_window": 4096/' >windows.json
+refused estimate windows.json -s h100 -b 64 --seq-length 32768 --layout dp=8,cp=8,cp_comm=ring --emit megatron
+refused estimate llama3_8b -s h100 -b 64 --layout dp=8 -o one.json -o two.json
 refused launch write nanotron --plan even.json
 refused launch write nanotron --plan v3.json
 refused launch write torchtitan --plan v3.json

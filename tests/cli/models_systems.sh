@@ -47,6 +47,8 @@ refused systems none
 refused models gpt3 gpt3_1t
 refused systems --format csv
 refused models --frmat json
+refused models gpt3 --system a100 --precision fp8
+refused models llama3_8b --system v100-32
 echo "== a file of the user's does not take a name of kerf's own in silence"
 mkdir -p own/models own/systems
 "$KERF" models llama3_8b --source >own/models/llama3_8b.json

@@ -99,3 +99,18 @@ refused models -s h100
 refused models odd.json -s h100 --source
 refused models odd.json -s none
 refused models odd.json -s h100 --tp 0
+echo "== what it tells is the nearest value at which another layout wins, to half a per cent"
+near() { # OPTION...
+    "$KERF" plan llama3_8b -s h100 -n 64 -b 256 --top 1 "$@" --why --format json >why.json
+    winner() { "$KERF" plan llama3_8b -s h100 -n 64 -b 256 --top 1 "$@" --format csv | sed -n 2p | grep -oE '"?dp=[^"]*'; }
+    now=$(winner "$@")
+    awk -f "$DATA/json.awk" why.json | sed -n 's/^searches\[0\]\.why\.turns\[\([0-9]*\)\]\.\(quantity\|now\|at\)=/\1 \2 /p' |
+        awk '{ gsub(/"/, "") } $2 == "quantity" { q = $3 } $2 == "now" { now = $3 } $2 == "at" && $3 + 0 > 0 && q != "global_batch" {
+            printf "%s %.17g %.17g\n", q, $3, $3 * ($3 > now ? 0.99 : 1.01) }' |
+        while read -r quantity at before; do
+            [ "$(winner "$@" --set "$quantity=$at")" != "$now" ] && [ "$(winner "$@" --set "$quantity=$before")" = "$now" ] &&
+                echo "$quantity: so it is"
+        done
+}
+near
+near --safe

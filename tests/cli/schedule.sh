@@ -100,3 +100,13 @@ refused schedule seq1f1b -p 2 -m 2 --slices 0
 refused schedule 1f1b -p 2 -m 2 --trace-step 1
 refused schedule 1f1b -p 2 -m 2 --from 100
 refused schedule 1f1b -p 2 -m 2 --to 0
+echo "== two messages of a fused pair leave together, and a blocking sender waits for the later one"
+cat >pair.sched <<'END'
+devices 3
+microbatches 3
+device 0 { F F F B B B }
+device 1 { F F0+B0 F B B }
+device 2 { F B F B F B }
+END
+"$KERF" schedule pair.sched --p2p 1 --send blocking --format csv | grep -A1 '^1,FB'
+"$KERF" schedule pair.sched --p2p 1 --send blocking --link shared --format csv | grep -A1 '^1,FB'

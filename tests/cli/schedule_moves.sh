@@ -38,6 +38,17 @@ ask schedule best -p 2 -m 3 --placement v --memory-cap 0.4 --recompute 100% --se
 refused schedule 1f1b -p 2 -m 2 --recompute 50% --format torch
 ask schedule 1f1b -p 2 -m 4 --offload 50% --offload-time 0.1 --jitter 5%
 refused schedule compare --memory-frontier -p 2 -m 2 --placement any
+printf 'devices 2\nmicrobatches 2\ndevice i { F O F L B B }\n' >copies.sched
+refused schedule copies.sched --offload-time 1 --offload 100% --recompute 50%
+printf 'devices 2\nmicrobatches 2\ndevice i { F R F B B }\n' >again.sched
+refused schedule again.sched --offload 50% --offload-time 1
+for cap in -1B 0B; do
+    echo "{\"memory_cap\":[\"$cap\",\"2B\"],\"activation_bytes\":[1,1]}" >caps.json.bad
+    refused schedule 1f1b -p 2 -m 4 --times caps.json.bad
+done
+echo "== where a share has no answer, nothing is known of all shares"
+echo '{"forward":[1,0.2,0.2,1],"backward_input":[1,0.2,0.2,1],"backward_weight":[0.2,0.2,0.2,1],"recompute_time":[20,0.2,0.2,5]}' >v.json
+ask schedule compare --memory-frontier --placement v -p 2 -m 4 --times v.json --recompute 90%,100% --memory-cap 0.55 --search-steps 100000
 refused schedule compare --memory-frontier -p 2 -m 2 --jitter 5%
 refused schedule 1f1b -p 2 -m 2 --offload-time 1
 refused schedule 1f1b -p 2 -m 2 --recompute-time 1

@@ -37,6 +37,8 @@ refuses --param b=1..4 --pareto memory --slice b=1 -- true {b}
 refuses --param b=1..4 --launcher '' -- true {b}
 refuses --param b=1..4 --study mine -- true {b}
 refuses --param b=1..4 --objective 'regex:' -- true {b}
+refuses --param b=1..4 --objective 'regex:([0-9]+) rows and more words' -- true {b}
+refused tune --param b=1..4 --study mine.jsonl -- true {b}
 refuses --param b=1..4 --protocol guess -- true {b}
 refuses --param b=1..4 --context 4096 -- true {b}
 refuses --param b=1..4 -- ./nowhere {b}

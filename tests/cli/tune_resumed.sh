@@ -30,6 +30,23 @@ head -3 studies/bounded.jsonl >studies/killed.jsonl
 "$KERF" studies show studies/killed.jsonl | grep '^Not finished'
 "$KERF" studies show studies/killed.jsonl --format json | grep -oE '"reason":"it[^"]*"'
 
+echo "== the newest is the one that began last, whatever its name"
+mkdir newest
+for name in zeta alpha; do
+    KERF_STUDIES=newest "$KERF" tune --param n=1..3 --max-observations 1 --fresh --interference ignore --study $name -- true {n} >/dev/null
+done
+sed 's/"began":"2[0-9]*/"began":"2001/' newest/zeta.jsonl >newest/.old && mv newest/.old newest/zeta.jsonl
+: >newest/zz.jsonl # a study that never began
+KERF_STUDIES=newest "$KERF" tune --resume --max-observations 2 >/dev/null
+grep -c '"n":' newest/zeta.jsonl newest/alpha.jsonl
+(ulimit -f 0; KERF_STUDIES=newest "$KERF" tune --param n=1..3 --fresh --study full -- true {n} >/dev/null 2>&1)
+[ -e newest/full.jsonl ] || echo "a journal that could not be begun is not there"
+
+echo "== a bound that is reached before anything was repeated is no confidence"
+"$KERF" tune --no-journal --fresh --interference ignore --param k=a,b --max-observations 2 --objective json:x \
+    -- sh -c 'test {k} = a && echo "{{\"x\":1}" || echo "{{\"x\":9}"' >/dev/null
+echo "exit $?"
+
 echo "== what was asked stays"
 for option in '--within 1%' '--margin 1%' '--confidence 99%' '--seed 0' '--seed 4' '--slots 1' '--warmup 0' '--policy kerf' '--objective wall' \
     '--maximize' '--minimize' '--prefer smaller:batch' '--default batch=16' '--where batch>16' '--fresh' '--no-journal' \

@@ -192,6 +192,8 @@ static void test_what_is_refused(void **state) {
     refuses(place.store, copy, 0, KERF_EINVALID, "exists already; --force");
     assert_int_equal(store_backup(place.store, copy, 1, NULL, NULL, &err), KERF_OK);
     refuses(place.store, place.store, 1, KERF_EINVALID, "is the store itself");
+    snprintf(name, sizeof name, "%s-wal", place.store);
+    refuses(place.store, name, 1, KERF_EINVALID, "is a part of the store itself");
     snprintf(name, sizeof name, "%s/none/copy.db", place.folder);
     refuses(place.store, name, 0, KERF_EIO, "No such file or directory");
     snprintf(name, sizeof name, "%s/nothing.db", place.folder);

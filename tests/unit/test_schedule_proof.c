@@ -155,6 +155,38 @@ static void test_forged(void **unused) {
 }
 
 /* The certificate of one problem with the figures of another: it is refused, or true of the other one. */
+/* Sums that overflow prove nothing: the order of one micro-batch after the other takes 20 s. */
+static void test_overflow(void **unused) {
+    struct kerf_schedule_verdict verdict;
+    struct kerf_error err;
+    char text[2048] = "kerf schedule proof 1\n"
+                      "devices 2\n"
+                      "stages 2\n"
+                      "microbatches 4\n"
+                      "replicas 1\n"
+                      "device_of 0 1\n"
+                      "forward_s 1 1\n"
+                      "input_s 1 1\n"
+                      "weight_s 1 1\n"
+                      "latency_s 0\n"
+                      "amount 1e308 1e308\n"
+                      "cap 1e308 1e308\n"
+                      "frees W\n"
+                      "sends asynchronous\n"
+                      "objective makespan\n"
+                      "bound_s 1e9\n"
+                      "argument residence 0\n"
+                      "end\n"
+                      "sum 0\n";
+    (void)unused;
+    sum_again(text);
+    if (verify(text, &verdict, &err) == KERF_OK) fail_msg("a bound of %g s is verified", verdict.bound_s);
+    for (char *big; (big = strstr(text, "1e308"));) memcpy(big, "1.000", 5); /* numbers as they may be */
+    sum_again(text);
+    assert_int_not_equal(verify(text, &verdict, &err), KERF_OK);
+    if (strstr(err.message, "its proof gives only 20 s") == NULL) fail_msg("%s", err.message);
+}
+
 static void test_of_another_problem(void **unused) {
     (void)unused;
     static const char *const names[] = {"microbatches", "cap", "forward_s", "weight_s", "latency_s", "frees"};
@@ -282,8 +314,9 @@ static void test_of_the_answer(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verified), cmocka_unit_test(test_forged), cmocka_unit_test(test_of_another_problem),
-        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_rounds), cmocka_unit_test(test_of_the_answer),
+        cmocka_unit_test(test_verified),           cmocka_unit_test(test_forged),  cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_of_another_problem), cmocka_unit_test(test_damaged), cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_of_the_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,16 @@ const tests = {
     await close(page);
   },
 
+  async 'what exceeds its cap is no optimum, and what is refused says why'() {
+    let page = await open('/schedule?schedule=1f1b&devices=8&microbatches=32&memory_cap=4');
+    await page.locator('table.figures').filter({ hasText: 'over its cap' }).waitFor();
+    assert.equal(await page.getByText('proved best').count(), 0);
+    await close(page);
+    page = await open('/schedule?schedule=1f1b&devices=3&microbatches=8&compare=dualpipe');
+    await page.locator('table.figures').filter({ hasText: 'dualpipe needs an even number of devices' }).waitFor();
+    await close(page);
+  },
+
   async 'the address is the state: knobs, reload, back'() {
     const page = await open('/schedule');
     await timeline(page).waitFor();
