@@ -73,7 +73,7 @@ static int takes_parts(struct exchange *exchange, const char *pattern, struct te
         struct text_view part = target_decode(&exchange->arena, (struct text_view){at, length});
         if (part.bytes == NULL) return 0;
         if (*pattern == '{') {
-            if (length == 0 || taken == EXCHANGE_PARAMETERS) return 0;
+            if (length == 0 || taken == EXCHANGE_PARAMETERS || strlen(part.bytes) != part.length) return 0;
             exchange->parameters[taken++] = part.bytes;
         } else if (!is(part, pattern, wanted)) {
             return 0;

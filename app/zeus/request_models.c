@@ -331,7 +331,13 @@ static void check_length(struct model_run *run, const struct field *field, struc
     int is_prefix = field->offset == offsetof(struct kerf_job_spec, job_id_prefix);
     int most = REQUEST_JOB_ID_MAX - (is_prefix ? JOB_ID_SUFFIX : 0);
     char context[32];
-    if (!(run->flags & REQUEST_MENDED) || value->text.length <= (size_t)most) return;
+    if (!(run->flags & REQUEST_MENDED)) return;
+    if (!is_prefix && value->text.length == 0) { /* no list and no route would have it */
+        kerf_text_add(&run->message, "ensure this value has at least 1 characters");
+        model_fail(run, field->name, -1, "value_error.any_str.min_length", "{\"limit_value\":1}");
+        return;
+    }
+    if (value->text.length <= (size_t)most) return;
     snprintf(context, sizeof context, "{\"limit_value\":%d}", most);
     kerf_text_printf(&run->message, "ensure this value has at most %d bytes", most);
     model_fail(run, field->name, -1, "value_error.any_str.max_length", context);

@@ -214,6 +214,7 @@ static const char *set_layout(const struct run *run, struct arena *arena, struct
                                                   : 1;
     int64_t batch = problem->global_batch / l->dp;
     if (batch < 1) return "gbs is below the number of replicas";
+    if (problem->global_batch % l->dp != 0) return "gbs is no multiple of the number of replicas";
     if (begins(job->stack, "torchtitan") && l->pp > 1) l->micro_batch = batch / l->pp > 0 ? batch / l->pp : 1;
     if (l->micro_batch > batch) l->micro_batch = batch;
     while (batch % l->micro_batch != 0) l->micro_batch--;

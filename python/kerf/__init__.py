@@ -70,6 +70,9 @@ def _layout_text(layout: Mapping[str, Any]) -> str:
     for name, value in layout.items():
         if value is None:
             continue
+        if isinstance(value, Mapping):
+            words.extend(f"{name}.{part}={number}" for part, number in value.items())
+            continue
         if isinstance(value, (list, tuple)):
             value = "/".join(str(one) for one in value)
         words.append(f"{name}={value}")

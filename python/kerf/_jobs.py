@@ -12,6 +12,7 @@
 """
 import http.client
 import json
+import math
 import sys
 import time
 import urllib.error
@@ -139,6 +140,9 @@ class Run:
         if self.stopped:
             raise Error("this run has ended: report() said so")
         energy = self._joules() if energy_j is None else energy_j
+        if not math.isfinite(float(metric)):
+            raise Error(f"the metric is {float(metric)}, which the service does not take; a run that diverged reports a "
+                        "finite metric that is far from its target, or raises")
         answer = _shared(lambda: self._job.jobs.request("POST", "/report", {
             **self._trial(), "time": self._clock() - self._began_s, "energy": energy, "metric": float(metric),
             "current_epoch": self._epoch + 1}))

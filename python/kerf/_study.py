@@ -121,7 +121,8 @@ class Tuned:
         begin = time.perf_counter()
         result = self._function(*arguments, **named, **setting)
         took = time.perf_counter() - begin
-        return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else took
+        is_number = hasattr(result, "__float__") and not isinstance(result, bool)
+        return float(result) if is_number else took
 
     def tune(self, *arguments: Any, **named: Any) -> Setting:
         """Calls the function with settings of the space until the best one is known. What counts is the number that the

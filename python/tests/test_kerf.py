@@ -6,6 +6,7 @@
 import ast
 import contextlib
 import copy
+import decimal
 import io
 import json
 import os
@@ -57,6 +58,11 @@ class Answers(unittest.TestCase):
             self.assertEqual(estimate.step_time_s, best.step_time_s)
             self.assertEqual(estimate.memory, best.memory)
         self.assertAlmostEqual(sum(estimate.time_s.values()), estimate.step_time_s, delta=1e-9 * estimate.step_time_s)
+
+    def test_a_layout_with_a_placement_is_estimated(self):
+        work = dict(model="gpt3_1t", system="a100", global_batch=4096, strategy="1d")
+        best = kerf.plan(gpus=1024, **work).best
+        self.assertEqual(kerf.estimate(layout=best["layout"], **work).step_time_s, best.step_time_s)
 
     def test_schedules_are_simulated(self):
         said = command("schedule", "zb_h1", "-p", 8, "-m", 32)
@@ -321,6 +327,13 @@ class Studies(unittest.TestCase):
         self.assertEqual(work(), 2)
         self.assertGreaterEqual(len(work.runs), 8)
 
+    def test_any_number_counts(self):
+        @kerf.tuned({"block": [64, 128]})
+        def work(block=0):
+            return decimal.Decimal(block)
+
+        self.assertEqual(work.tune(), {"block": 64})
+
     def test_what_an_interrupted_tune_found_is_kept(self):
         @kerf.tuned({"x": [1, 2, 4, 8]})
         def work(x=0):
@@ -469,6 +482,7 @@ class Jobs(unittest.TestCase):
         with job.run() as batch_size:
             self.assertEqual(batch_size, 64)
             self.assertFalse(batch_size.report(0.5))
+            self.assertRaisesRegex(kerf.Error, "the metric is nan", batch_size.report, float("nan"))
             self.assertTrue(batch_size.report(0.95))
             self.assertTrue(batch_size.run.converged)
         self.assertEqual([one.id for one in self.jobs], ["nightly"])

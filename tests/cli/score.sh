@@ -10,6 +10,7 @@ header=id,source,provenance,gpu,gpus,gpus_per_node,framework,model,params_b,laye
     echo 'site-3,x,repo-file,H100,128,8,NeMo,llama3-70b,,,,,,,,,,,8192,128,1,4,4,5,,,,,,none,,bf16,9.0,,,,,,ok,'
     echo 'other-1,x,repo-file,A100,8,8,Megatron-LM,,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,,,,,,,full,,fp16,,,,,,,oom,'
     echo 'other-2,x,repo-file,H100,8,8,NeMo,Nemotron-H 8B,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-4,x,repo-file,H100,64,8,NeMo,llama3-8b,,,,,,,,,,,8192,100,1,2,1,,,,,,,none,,bf16,1.0,,,,,,ok,'
     echo 'other-3,x,repo-file,H100,8 GPUs,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
 } >runs.csv
 

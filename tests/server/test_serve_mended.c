@@ -98,6 +98,15 @@ static void test_late_results(void **state) {
     says("\"num_observations\":2");
 }
 
+/* What no list has and no route can name. */
+static void test_no_name(void **state) {
+    (void)state;
+    assert_int_equal(register_job(&client, "", "1,2,4", ""), 422);
+    assert_int_equal(register_job(&client, "j", "1,2,4", ""), 201);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/j", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/j%00x", NULL), 404);
+}
+
 static void test_no_rounds(void **state) {
     (void)state;
     int64_t trial, seen = 0;
@@ -182,8 +191,9 @@ static void test_policy_kerf(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_dead_clients),      TEST(test_signs_of_life), TEST(test_late_results), TEST(test_no_rounds),
-        TEST(test_everything_pruned), TEST(test_numbers),       TEST(test_same_id),      TEST(test_policy_kerf),
+        TEST(test_dead_clients), TEST(test_signs_of_life), TEST(test_late_results),
+        TEST(test_no_rounds),    TEST(test_no_name),       TEST(test_everything_pruned),
+        TEST(test_numbers),      TEST(test_same_id),       TEST(test_policy_kerf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
