@@ -161,6 +161,14 @@ static int32_t restore_arms(const json_t *job, struct kerf_job *to, struct kerf_
     return code;
 }
 
+/* A job without a name of one follows the first. */
+static int32_t check_policy(const char *name, struct kerf_error *err) {
+    const struct kerf_job_policy *policy;
+    for (size_t i = 0; (policy = kerf_job_policy_at(i)) != NULL; i++)
+        if (name == NULL || *name == 0 || strcmp(policy->name, name) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "this kerf has no policy '%.32s'", name);
+}
+
 /* The job in memory, with its arms; NULL with err set. */
 static struct kerf_job *make_job(const struct import *import, struct kerf_error *err) {
     size_t count = json_array_size(json_object_get(json_object_get(import->job, "spec"), "batch_sizes"));
@@ -180,6 +188,7 @@ static struct kerf_job *make_job(const struct import *import, struct kerf_error 
         if (last->number > state.last_trial_number)
             code = kerf_error_set(err, KERF_EINVALID, "a trial began while the job was exported: export it again");
     }
+    if (code == KERF_OK) code = check_policy(spec.policy, err);
     if (code == KERF_OK) code = kerf_job_restore(&spec, &state, 0, &job, err);
     if (code == KERF_OK) code = restore_arms(import->job, job, err);
     free(sizes);
@@ -212,9 +221,19 @@ static int32_t write_job(struct import *import, struct kerf_error *err) {
                                 .history = &history,
                                 .now_s = jobs_real(import->job, "created_s")};
     code = store_write_now(import->to, &write, err);
-    if (code == KERF_OK)
-        kerf_text_printf(&import->out, "%s is imported with %" PRId64 " trial%s\n", job_id, import->trials.count,
+    if (code == KERF_OK) {
+        const struct kerf_trial *trials = import->trials.items;
+        int64_t last = import->trials.count ? trials[import->trials.count - 1].number : 0;
+        int64_t all = jobs_integer(import->job, "last_trial_number");
+        kerf_text_printf(&import->out, "%s is imported with %" PRId64 " trial%s", job_id, import->trials.count,
                          import->trials.count == 1 ? "" : "s");
+        if (last < all)
+            kerf_text_printf(&import->out,
+                             ", without trial %" PRId64 " to %" PRId64 ": the file is cut, or its store had "
+                             "removed them",
+                             last + 1, all);
+        kerf_text_add(&import->out, "\n");
+    }
     kerf_job_free(job);
     return code;
 }
@@ -251,6 +270,7 @@ static int32_t take_trial(struct import *import, const json_t *json, struct kerf
     if (trial.number <= last) return wrong(import, err, "trial_number must go up from line to line");
     if (trial.type < 0) return wrong(import, err, "type must be Exploration, Concurrent or MAB");
     if (trial.status < 0) return wrong(import, err, "status must be Dispatched, Succeeded or Failed");
+    if (trial.time_s < 0 || trial.energy_j < 0) return wrong(import, err, "time_s and energy_j must be 0 or more");
     if (isnan(trial.dispatched_s) || isnan(trial.seen_s))
         return wrong(import, err, "dispatched_s and seen_s must be numbers");
     struct kerf_trial *to = list_add(&import->trials, sizeof *to);

@@ -161,10 +161,12 @@ static void refuses(int status, const char *lines, const char *words) {
     kerf_text_free(&said);
 }
 
-#define JOB(more)                                                                                                      \
+#define JOB(more) JOB_BY("zeus", more)
+#define JOB_BY(policy, more)                                                                                           \
     "{\"job\":{\"job_id\":\"a\",\"created_s\":1,\"stage\":\"Pruning\",\"min_cost\":null,\"min_cost_batch_size\":8,"    \
     "\"last_trial_number\":1,\"trials_ended\":0," more "\"arms\":[],\"spec\":{\"batch_sizes\":[8],"                    \
-    "\"default_batch_size\":8,\"max_power\":1,\"number_of_gpus\":1,\"gpu_model\":\"g\",\"policy\":\"zeus\"}}}\n"
+    "\"default_batch_size\":8,\"max_power\":1,\"number_of_gpus\":1,\"gpu_model\":\"g\",\"eta_knob\":0.5,"              \
+    "\"target_metric\":0.5,\"mab_prior_mean\":0,\"mab_prior_precision\":0,\"policy\":\"" policy "\"}}}\n"
 #define TRIAL(number, status)                                                                                          \
     "{\"job_id\":\"a\",\"trial\":{\"trial_number\":" number                                                            \
     ",\"batch_size\":8,\"type\":\"Exploration\",\"status\":\"" status "\",\"dispatched_s\":1,\"seen_s\":1}}\n"
@@ -178,9 +180,30 @@ static void test_refused(void **state) {
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Lost"), "lines:2:1: status must be");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Failed") TRIAL("1", "Failed"), "lines:3:1: trial_number must");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("2", "Failed"), "export it again");
+    refuses(2, JOB_BY("Kerf", "\"longest_gap_s\":0,"), "this kerf has no policy 'Kerf'");
+    refuses(
+        2,
+        JOB("\"longest_gap_s\":0,") "{\"job_id\":\"a\",\"trial\":{\"trial_number\":1,\"batch_size\":8,\"type\":\"MAB\","
+                                    "\"status\":\"Succeeded\",\"time_s\":-4,\"dispatched_s\":1,\"seen_s\":1}}\n",
+        "lines:2:1: time_s and energy_j");
     place_run(&from, 0, NULL);
     refuses(3, JOB("\"longest_gap_s\":0,"), "in use by another kerf serve");
     place_end(&from, SIGTERM);
+}
+
+/* The end of a file that was cut at a line's end is told. */
+static void test_cut(void **state) {
+    (void)state;
+    char file[160];
+    struct kerf_text said = {0};
+    snprintf(file, sizeof file, "%s/lines", from.folder);
+    FILE *out = fopen(file, "w");
+    assert_true(out && fputs(JOB("\"longest_gap_s\":0,"), out) >= 0 && fclose(out) == 0);
+    assert_int_equal(kerf("jobs import %s --store '%s' --create >%s/said", file, from.store, from.folder), 0);
+    snprintf(file, sizeof file, "%s/said", from.folder);
+    read_text(file, &said);
+    if (strstr(said.data, "without trial 1 to 1: the file is cut") == NULL) fail_msg("%s", said.data);
+    kerf_text_free(&said);
 }
 
 int main(void) {
@@ -189,6 +212,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_from_sqlite, make_places, clear_places),
         cmocka_unit_test_setup_teardown(test_from_postgresql, make_places, clear_places),
         cmocka_unit_test_setup_teardown(test_refused, make_places, clear_places),
+        cmocka_unit_test_setup_teardown(test_cut, make_places, clear_places),
     };
     if (!cluster_make(&cluster, &why)) no_cluster = why;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
