@@ -392,6 +392,21 @@ static int32_t check_used(const struct schedule_values *values, const struct sch
         return kerf_error_set(err, KERF_EINVALID, "--offload-time needs --offload, the share that it is of");
     if (question->times.host_link_shared && !offloads)
         return kerf_error_set(err, KERF_EINVALID, "--host-link needs --offload, whose copies it is for");
+    const char *of_schedules = values->devices > 0                 ? "--devices"
+                               : values->microbatches              ? "--microbatches"
+                               : values->chunks > 0                ? "--chunks"
+                               : values->recompute || in.recompute ? "--recompute"
+                               : values->offload || in.offload     ? "--offload"
+                                                                   : NULL;
+    if (values->trace && values->names.count == 0 && of_schedules)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%s is of a schedule, and a trace has its own: name one, such as `kerf schedule 1f1b "
+                              "--trace DIR`",
+                              of_schedules);
+    if (question->frontier && values->memory_cap == NULL && question->request.devices < 1)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--memory-frontier needs --memory-cap, or --devices, of which its caps are 1 to twice as "
+                              "many micro-batches");
     if (values->trace_step >= 0 && values->trace == NULL)
         return kerf_error_set(err, KERF_EINVALID, "--trace-step needs --trace, whose steps it chooses from");
     if (values->chunks > 0 && question->compare && !chunks)

@@ -270,8 +270,8 @@ struct schedule_values {
              "Which device has which stage: loop, one after the other, starting again with each chunk (default); v, "  \
              "down and back in two chunks; both, in two replicas from both ends, each with its copy of the "           \
              "parameters; "                                                                                            \
-             "or any, the one of these with the shortest step (default in a comparison). With any, times are those "   \
-             "of "                                                                                                     \
+             "or any, the one of these with the shortest step (default in a comparison, not of a memory "              \
+             "frontier). With any, times are those of "                                                                \
              "all stages of a device together."},                                                                      \
         {.name = "search-time",                                                                                        \
          .type = OPTION_DURATION,                                                                                      \

@@ -46,6 +46,8 @@ for cap in -1B 0B; do
     echo "{\"memory_cap\":[\"$cap\",\"2B\"],\"activation_bytes\":[1,1]}" >caps.json.bad
     refused schedule 1f1b -p 2 -m 4 --times caps.json.bad
 done
+printf 'devices 2\nmicrobatches 2\ndevice i { F F B B }\n' >plain.sched
+refused schedule compare plain.sched --memory-frontier
 echo "== where a share has no answer, nothing is known of all shares"
 echo '{"forward":[1,0.2,0.2,1],"backward_input":[1,0.2,0.2,1],"backward_weight":[0.2,0.2,0.2,1],"recompute_time":[20,0.2,0.2,5]}' >v.json
 ask schedule compare --memory-frontier --placement v -p 2 -m 4 --times v.json --recompute 90%,100% --memory-cap 0.55 --search-steps 100000

@@ -38,3 +38,7 @@ refused schedule fit empty
 refused schedule fit "runs/torch" --trace-step 7
 refused schedule fit "runs/torch" --format svg
 refused schedule zb_v --trace "runs/megatron"
+for option in "-p 3" "-m 4" "--chunks 2" "--recompute 50%" "--offload 50%"; do
+    # shellcheck disable=SC2086
+    refused schedule --trace "runs/megatron" $option
+done
