@@ -111,7 +111,7 @@ static void send(const struct plain *plain, struct moment *moment, int32_t devic
         *ret_leaves = fmax(moment->end, moment->link);
         moment->link = *ret_leaves + latency(plain, device, to);
     }
-    if (plain->times->blocking) moment->free += *ret_leaves + latency(plain, device, to) - moment->end;
+    if (plain->times->blocking) moment->free = fmax(moment->free, *ret_leaves + latency(plain, device, to));
 }
 
 /* A copy, beside the device's operations. */

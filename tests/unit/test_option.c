@@ -110,10 +110,16 @@ static void test_every_form_of_an_option(void **state) {
     assert_int_equal(values.verbose, 1);
     assert_int_equal(values.top, 7);
     assert_true(values.share == 0.25);
-    assert_int_equal(PARSE(&values, "--output=", "-o", "-", "--verbose"), KERF_OK);
+    values.output = NULL;
+    assert_int_equal(PARSE(&values, "-o", "-", "--verbose"), KERF_OK);
     assert_string_equal(values.output, "-");
+    values.output = NULL;
     assert_int_equal(PARSE(&values, "--output="), KERF_OK);
     assert_string_equal(values.output, "");
+    values.output = NULL;
+    assert_int_equal(PARSE(&values, "-o", "a", "--output=b"), KERF_EINVALID); /* one of them would not be written */
+    assert_int_equal(PARSE(&values, "--top", "7", "--top", "8"), KERF_OK);
+    assert_int_equal(values.top, 8);
 }
 
 static void test_defaults_stay_and_later_values_win(void **state) {
