@@ -440,6 +440,10 @@ void study_key(const struct kerf_study_request *request, char key[KERF_STUDY_KEY
         add_file(&sum, request->words.items[i]);
     }
     if (request->words.count > 0) add_program(&sum, request->words.items[0]);
+    for (int32_t i = 0; i < request->params.count; i++) { /* a flag's words are the command's too */
+        const char *text = strchr(request->params.items[i], '=');
+        if (text && text > request->params.items[i] && text[-1] == '?') add(&sum, request->params.items[i]);
+    }
     add(&sum, request->objective);
     if (request->maximize && kerf_study_request_unit(request)[0] == 0) add(&sum, "more"); /* a score is no time */
     add(&sum, request->protocol);

@@ -89,7 +89,8 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     double second = kerf_trial_told(run->runner);
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
-    seen->warmup = slot->warmup || result->is_of_no_setting;
+    seen->warmup =
+        slot->warmup || result->is_of_no_setting || study_slots_is_own_failure(&run->slots, run->state, seen);
     if (run->begins_anew) begin_clock(run, seen);
     seen->start_s += run->clock_offset_s;
     seen->end_s += run->clock_offset_s;
@@ -174,7 +175,7 @@ static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *e
 static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
     for (int32_t i = 0; i < run->slots.count && !run->decided; i++) {
         struct slot *slot = &run->slots.items[i];
-        if (slot->busy || study_slots_is_retired(slot)) continue;
+        if (slot->busy || study_slots_is_retired(slot) || study_slots_must_wait(&run->slots, i)) continue;
         int32_t code = slot->planned ? KERF_OK : decide(run, i, err);
         if (code != KERF_OK) return code;
         if (run->decided || !slot->planned || slot->not_before_s > run_s(run)) continue;
@@ -358,8 +359,10 @@ static int32_t finish(struct study_run *run, int32_t code, struct kerf_error *er
     if (code == KERF_OK) code = study_state_count_disturbed(state, err);
     if (code == KERF_OK && run->journal && !run->journal_failed &&
         study_journal_stop(run->journal, kerf_study_stop_word(state->stop), state->reason, state->elapsed_s,
-                           state->loads, &why) != KERF_OK)
+                           state->loads, &why) != KERF_OK) {
+        study_state_stop(state, state->stop, "%s", why.message);
         state->broke_off = 1;
+    }
     state->measuring = "";
     return code;
 }

@@ -35,6 +35,7 @@ void study_slots_free(struct study_slots *slots) {
  * decided. A setting that fails before it was measured anywhere cannot be the anchor. */
 static void note_anchor(struct study_slots *slots, struct slot *slot, const struct kerf_tune_observation *seen) {
     if (seen->warmup || seen->disturbed) return;
+    if (seen->failure == KERF_TUNE_FAILURE_MEMORY && seen->setting == slots->anchor) slot->has_worked = 1;
     if (slots->anchor < 0 && seen->outcome == KERF_TUNE_VALUE) slots->anchor = seen->setting;
     if (seen->setting != slots->anchor || slot->anchored) return;
     if (seen->outcome == KERF_TUNE_VALUE)
@@ -42,28 +43,47 @@ static void note_anchor(struct study_slots *slots, struct slot *slot, const stru
     else if (slots->anchored == 0)
         slots->anchor = -1;
     else
-        slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES;
+        slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES && slot->has_worked;
     assert(slots->anchored <= slots->count);
 }
 
 static void note_start(struct slot *slot, const struct kerf_trial_result *result) {
     const struct kerf_tune_observation *seen = &result->observation;
     int is_failed = seen->outcome == KERF_TUNE_FAILED;
-    int is_start = seen->failure == KERF_TUNE_FAILURE_LOAD || isnan(result->cpu_s) || result->is_of_no_setting;
+    int is_start = seen->failure == KERF_TUNE_FAILURE_LOAD || isnan(result->cpu_s) || result->is_of_no_setting ||
+                   (seen->warmup && !slot->has_worked);
     slot->start_failures = is_failed && is_start ? slot->start_failures + 1 : 0;
 }
 
 void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *entry) {
     const struct kerf_tune_observation *seen = &entry->result.observation;
     assert(seen->slot < slots->count);
+    slots->items[seen->slot].has_worked |= seen->outcome != KERF_TUNE_FAILED;
     note_anchor(slots, &slots->items[seen->slot], seen);
     note_start(&slots->items[seen->slot], &entry->result);
     if (seen->outcome == KERF_TUNE_FAILED) {
+        slots->items[seen->slot].failures++;
         slots->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY && seen->failure != KERF_TUNE_FAILURE_LIMIT;
     } else {
         slots->measured++;
         slots->longest_s = fmax(slots->longest_s, entry->result.wall_s);
     }
+}
+
+int study_slots_is_own_failure(const struct study_slots *slots, const struct kerf_study_state *state,
+                               const struct kerf_tune_observation *seen) {
+    int is_failed = seen->outcome == KERF_TUNE_FAILED && seen->failure != KERF_TUNE_FAILURE_MEMORY;
+    if (slots->count == 1 || !is_failed || slots->items[seen->slot].has_worked) return 0;
+    for (int32_t i = 0; i < state->num_entries; i++) {
+        const struct kerf_tune_observation *other = &state->entries[i].result.observation;
+        if (other->setting == seen->setting && other->outcome == KERF_TUNE_VALUE) return 1;
+    }
+    return 0;
+}
+
+int study_slots_must_wait(const struct study_slots *slots, int32_t index) {
+    const struct slot *slot = &slots->items[index];
+    return slots->measured == 0 && slot->failures > 0 && study_slots_busy(slots) > 0;
 }
 
 int study_slots_is_retired(const struct slot *slot) { return slot->start_failures >= SLOT_START_FAILURES; }

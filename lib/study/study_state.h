@@ -51,6 +51,8 @@ struct slot {
     int32_t warmups_left, anchor_tries;
     int32_t anchored;       /* 1: the anchor was measured there */
     int32_t disturbed;      /* times in a row */
+    int32_t failures;       /* of trials */
+    int32_t has_worked;     /* 1: a trial ended there with a number, or was stopped */
     int32_t start_failures; /* in a row, to load or to be started at all */
 };
 
@@ -68,6 +70,15 @@ void study_slots_free(struct study_slots *slots);
 
 /* Takes note of a measurement, new or of a journal. */
 void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *entry);
+
+/* 1: the trial failed on a slot where none has worked yet, and its setting worked on another one: what fails is the slot, as
+ * where a launcher cannot reach its machine. Want of memory is the setting's. */
+int study_slots_is_own_failure(const struct study_slots *slots, const struct kerf_study_state *state,
+                               const struct kerf_tune_observation *seen);
+
+/* 1: trials failed on the slot and none has worked anywhere: the others' results tell whether it is the slot or the
+ * program. */
+int study_slots_must_wait(const struct study_slots *slots, int32_t index);
 
 /* Plans what was decided for a free slot: a warm-up or, where slots have to be compared, the anchor comes before it. */
 void study_slots_plan(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,

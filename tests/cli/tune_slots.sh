@@ -65,3 +65,16 @@ affinity "${both%,*}" 2 | sed "s/^${both%,*}\$/the same one/"
 echo "== what a launcher leaves to be said"
 "$KERF" tune --param n=1..3 --objective cpu --launcher env --study cpu --max-observations 1 --format json -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; : {n}' 2>&1 >/dev/null
 observations cpu | grep -q others || echo "and nothing of this machine"
+
+echo "== a launcher that does not reach one machine: the others answer"
+cat >reach <<'END2'
+#!/bin/sh
+[ "$KERF_SLOT" = 1 ] && { echo "node down" >&2; exit 1; }
+exec "$@"
+END2
+chmod +x reach
+for seed in 1 2 3; do
+    "$KERF" tune --interference ignore --fresh --study "node$seed" --seed $seed --slots 2 --launcher ./reach --objective 'regex:([0-9]+)' \
+        --param n=1..8:x2 -- sh -c 'sleep 0.05; echo 1{n}0' | sed -n 's/^Use \(n=[0-9]*\): .*/\1/p'
+    [ "$(grep '"slot":1' "studies/node$seed.jsonl" | grep -vc '"warmup":true')" -le 1 ] && echo "at most one failure counts"
+done
