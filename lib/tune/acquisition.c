@@ -99,3 +99,12 @@ int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader) 
         return study->tallies[setting].values <= OF_FEW ? setting : -1; /* no other is left */
     return words || study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
 }
+
+double acquisition_supported(const struct kerf_tune_study *study) {
+    static const double most[OF_FEW] = {0.7, 0.8, 0.9};
+    int32_t again = 0;
+    if (study->num_open > FEW || study->num_open == 1 || study->num_earlier > 0) return 1;
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->tallies[i].values > 1) again += study->tallies[i].values - 1;
+    return again < OF_FEW ? most[again] : 1;
+}

@@ -279,7 +279,13 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
         write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
     for (int32_t i = 0; i < draws->num; i++)
         write_drawn(draws, i, &study->estimates[posterior_draws_setting(draws, i)]);
-    for (int32_t i = 0; i < model->num_active; i++) forget_failed(&study->estimates[model->active[i]]);
+    double most = acquisition_supported(study);
+    for (int32_t i = 0; i < model->num_active; i++) {
+        struct kerf_tune_estimate *of = &study->estimates[model->active[i]];
+        of->probability_within = fmin(of->probability_within, most);
+        of->probability_within_margin = fmin(of->probability_within_margin, most);
+        forget_failed(of);
+    }
     int32_t leader = measured_leader(draws);
     if (leader < 0) return KERF_OK;
     answer->looked_at = model->num_active;

@@ -63,6 +63,14 @@ def _shared(work: Callable[[], T]) -> T:
     return cast(T, told[0])
 
 
+def _finite(metric: float) -> float:
+    """What the first process tells; the metrics of others are not looked at."""
+    if not math.isfinite(float(metric)):
+        raise Error(f"the metric is {float(metric)}, which the service does not take; a run that diverged reports a "
+                    "finite metric that is far from its target, or raises")
+    return float(metric)
+
+
 def _sum(joules: Dict[str, float]) -> float:
     """Over the GPUs of all processes, each once."""
     processes = _processes()
@@ -140,11 +148,8 @@ class Run:
         if self.stopped:
             raise Error("this run has ended: report() said so")
         energy = self._joules() if energy_j is None else energy_j
-        if not math.isfinite(float(metric)):
-            raise Error(f"the metric is {float(metric)}, which the service does not take; a run that diverged reports a "
-                        "finite metric that is far from its target, or raises")
         answer = _shared(lambda: self._job.jobs.request("POST", "/report", {
-            **self._trial(), "time": self._clock() - self._began_s, "energy": energy, "metric": float(metric),
+            **self._trial(), "time": self._clock() - self._began_s, "energy": energy, "metric": _finite(metric),
             "current_epoch": self._epoch + 1}))
         self._epoch += 1
         self.stopped, self.converged, self.message = answer["stop_train"], answer["converged"], answer["message"]
