@@ -81,7 +81,7 @@ static int is_path(const char *study) {
 
 /* When the study of a journal began; 0: it does not say. */
 static int64_t began_of(int folder, const char *name) {
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has no head */
     FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *line = NULL;
     size_t size = 0;

@@ -50,14 +50,22 @@ static int by_place(const void *left, const void *right) {
     return a->processor < b->processor ? -1 : 1;
 }
 
+/* The places of a set, core by core; returns how many there are, and how many cores. */
+static int32_t find_places(const char *root, const cpu_set_t *set, struct place places[CPU_SETSIZE],
+                           int32_t *ret_cores) {
+    int32_t count = 0;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, set)) places[count++] = place_of(root, i);
+    qsort(places, (size_t)count, sizeof *places, by_place);
+    *ret_cores = 0;
+    for (int32_t i = 0; i < count; i++) *ret_cores += i == 0 || !is_same_core(&places[i - 1], &places[i]);
+    return count;
+}
+
 int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slots, int32_t slot, cpu_set_t *ret_set) {
     struct place places[CPU_SETSIZE] = {{0}};
-    int32_t count = 0, cores = 0, unit = -1, taken = 0;
+    int32_t cores, count = find_places(root, allowed, places, &cores), unit = -1, taken = 0;
     assert(slots >= 1 && slot >= 0 && slot < slots);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, allowed)) places[count++] = place_of(root, i);
-    qsort(places, (size_t)count, sizeof *places, by_place);
-    for (int32_t i = 0; i < count; i++) cores += i == 0 || !is_same_core(&places[i - 1], &places[i]);
     int is_whole = cores >= slots;
     int32_t each = (is_whole ? cores : count) / slots; /* cores, or processors */
     CPU_ZERO(ret_set);
@@ -72,6 +80,8 @@ int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slot
 }
 
 /* ---- Sizes of the machine ------------------------------------------------------------------------------------- */
+
+enum { CACHES = 8 }; /* of a processor, at most: as files cache/index0 and so on */
 
 struct sizes {
     int64_t *items; /* [count], ascending */
@@ -91,11 +101,7 @@ static void add_size(struct sizes *sizes, int64_t size) {
 /* How many processors and cores these are. */
 static void add_processors(struct sizes *sizes, const char *root, const cpu_set_t *set) {
     struct place places[CPU_SETSIZE] = {{0}};
-    int32_t count = 0, cores = 0;
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, set)) places[count++] = place_of(root, i);
-    qsort(places, (size_t)count, sizeof *places, by_place);
-    for (int32_t i = 0; i < count; i++) cores += i == 0 || !is_same_core(&places[i - 1], &places[i]);
+    int32_t cores, count = find_places(root, set, places, &cores);
     add_size(sizes, count);
     add_size(sizes, cores);
 }
@@ -122,10 +128,20 @@ static int is_first(const cpu_set_t *set, int processor) {
     return CPU_ISSET(processor, set);
 }
 
+/* Those that share the processor's last-level cache. */
+static int read_sharers(const char *root, int processor, const cpu_set_t *allowed, cpu_set_t *ret_set) {
+    for (int index = CACHES; index-- > 0;) {
+        char name[64];
+        snprintf(name, sizeof name, "cache/index%d/shared_cpu_list", index);
+        if (read_list(open_file(root, processor, name), allowed, ret_set)) return 1;
+    }
+    return 0;
+}
+
 /* Bytes, and of a large cache kilobytes, as sizes of blocks are given; a small one's would be a number of threads. */
 static void add_caches(struct sizes *sizes, const char *root, int processor) {
     enum { LARGE_KB = 256 };
-    for (int index = 0; index < 8; index++) {
+    for (int index = 0; index < CACHES; index++) {
         char name[64], type[32] = "";
         long kilobytes = 0;
         snprintf(name, sizeof name, "cache/index%d/type", index);
@@ -143,16 +159,15 @@ static void add_caches(struct sizes *sizes, const char *root, int processor) {
 }
 
 int32_t processor_sizes(const char *root, const cpu_set_t *allowed, int64_t ret_sizes[KERF_TRIAL_SIZES_MAX]) {
-    static const char *const shared[] = {"cache/index3/shared_cpu_list", "topology/core_siblings_list"};
     struct sizes sizes = {ret_sizes, 0};
     cpu_set_t set;
     int core, first = -1;
     for (int i = 0; i < CPU_SETSIZE; i++) {
         if (!CPU_ISSET(i, allowed) || !read_number(root, i, "topology/core_id", &core)) continue;
         if (first < 0) first = i;
-        for (size_t k = 0; k < sizeof shared / sizeof *shared; k++)
-            if (read_list(open_file(root, i, shared[k]), allowed, &set) && is_first(&set, i))
-                add_processors(&sizes, root, &set);
+        if (read_sharers(root, i, allowed, &set) && is_first(&set, i)) add_processors(&sizes, root, &set);
+        if (read_list(open_file(root, i, "topology/core_siblings_list"), allowed, &set) && is_first(&set, i))
+            add_processors(&sizes, root, &set); /* of its package */
     }
     if (first < 0) return 0;
     add_processors(&sizes, root, allowed);

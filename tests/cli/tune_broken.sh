@@ -201,3 +201,16 @@ chmod +x program
 "$KERF" tune --resume --study changed --max-observations 3 2>&1 >/dev/null
 echo "# another one" >>program
 "$KERF" tune --resume --study changed --max-observations 4 2>&1 >/dev/null | cut -c1-100
+
+echo "== Ctrl-C while a cleanup hangs: it ends soon, and what was measured is told"
+"$KERF" tune --param n=1..3 --interference ignore --no-journal --max-observations 3 --objective 'regex:([0-9]+)' \
+    --cleanup 'echo began >>cleaned; exec sleep 1000' -- echo {n} >ended 2>&1 &
+hanging=$!
+until [ -s cleaned ]; do sleep 0.05; done
+kill -INT $hanging
+(sleep 300; kill -9 $hanging) 2>/dev/null & # far less than the 600 s of a cleanup
+guard=$!
+wait $hanging
+echo "exit $?"
+kill $guard 2>/dev/null
+grep -c measurement ended

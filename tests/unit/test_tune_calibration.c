@@ -353,6 +353,16 @@ static void noise_is_not_taken_for_modes(void **state) {
     assert_true(probability_of_pair(settings, values, 6) < 0.8);
 }
 
+/* As long as runs were not repeated, a model is as sure as its prior of the noise. */
+static void little_is_said_without_repeats(void **state) {
+    static const int32_t settings[] = {0, 1, 0, 1, 0, 1};
+    static const double values[] = {1, 2, 1.001, 2.002, 0.999, 1.998}, most[] = {0.7, 0.8, 0.9, 1};
+    (void)state;
+    for (int32_t repeats = 0; repeats < 4; repeats++)
+        assert_true(probability_of_pair(settings, values, 2 + repeats) <= most[repeats]);
+    assert_true(probability_of_pair(settings, values, 6) > 0.95);
+}
+
 /* Of a flat axis everything is tried before it is said that there is nothing; a part of it, and the doubt is told. */
 static void a_flat_axis_hides_nothing(void **state) {
     static const struct rough rough = {{"x=40..80", NULL}, needle, 0.01, 0, 0, 0, 0};
@@ -371,7 +381,8 @@ int main(void) {
         cmocka_unit_test(rough_surfaces_are_found),         cmocka_unit_test(what_cannot_be_known_is_not_said),
         cmocka_unit_test(a_flat_axis_hides_nothing),        cmocka_unit_test(two_modes_are_told_apart),
         cmocka_unit_test(noise_of_the_best_counts),         cmocka_unit_test(a_pair_is_looked_at_often),
-        cmocka_unit_test(noise_is_not_taken_for_modes),     cmocka_unit_test(sizes_of_the_machine_are_tried),
+        cmocka_unit_test(noise_is_not_taken_for_modes),     cmocka_unit_test(little_is_said_without_repeats),
+        cmocka_unit_test(sizes_of_the_machine_are_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
