@@ -105,6 +105,12 @@ static double nodes28(const double *v, int32_t n) {
     return throughput(v[0], 0.02, 0.0003) * (divides(v[0], 28) ? 0.92 : 1) * (v[0] > 56 ? 1.2 : 1);
 }
 
+/* Half of such nodes, and no step behind them. */
+static double even28(const double *v, int32_t n) {
+    (void)n;
+    return throughput(v[0], 0.02, 0.0006) * (divides(v[0], 28) ? 0.92 : 1);
+}
+
 /* One node of 22 cores: the second one is far, and one thread less than all leaves room for others. */
 static double node22(const double *v, int32_t n) {
     (void)n;
@@ -214,6 +220,7 @@ static const struct rough cases[] = {
     {"dozen", {"t=1..96"}, dozen, 0.01, PLAIN, 1},
     {"nodes28", {"t=1..112"}, nodes28, 0.02, PLAIN, 1},
     {"nodes28/unknown", {"t=1..112"}, nodes28, 0.02, PLAIN, 1},
+    {"even28/unknown", {"t=1..112"}, even28, 0.02, PLAIN, 1},
     {"node22", {"t=1..88"}, node22, 0.02, PLAIN, 1},
     {"node22/unknown", {"t=1..88"}, node22, 0.02, PLAIN, 1},
     {"smooth", {"t=1..64"}, smooth, 0.02, PLAIN, 1},

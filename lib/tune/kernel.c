@@ -27,8 +27,7 @@ int kernel_is_ordered(const struct kerf_tune_param *param) {
     return param->kind == KERF_TUNE_INTEGER || param->numbers != NULL;
 }
 
-/* Of the value at index i, before it is scaled to 0 .. 1. */
-static double position(const struct kerf_tune_param *param, int32_t i) {
+double kernel_position(const struct kerf_tune_param *param, int32_t i) {
     double value = param->numbers ? param->numbers[i] : (double)param->integers[i];
     double first = param->numbers ? param->numbers[0] : (double)param->integers[0];
     return first > 0 ? log2(value) : value;
@@ -37,9 +36,9 @@ static double position(const struct kerf_tune_param *param, int32_t i) {
 double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *arena) {
     double *coordinates = arena_alloc(arena, (size_t)param->num_values, sizeof *coordinates);
     if (coordinates == NULL || !kernel_is_ordered(param) || param->num_values < 2) return coordinates;
-    double low = position(param, 0), width = position(param, param->num_values - 1) - low;
+    double low = kernel_position(param, 0), width = kernel_position(param, param->num_values - 1) - low;
     assert(width > 0);
-    for (int32_t i = 0; i < param->num_values; i++) coordinates[i] = (position(param, i) - low) / width;
+    for (int32_t i = 0; i < param->num_values; i++) coordinates[i] = (kernel_position(param, i) - low) / width;
     return coordinates;
 }
 
@@ -58,8 +57,11 @@ double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
         if (of_a[k] == of_b[k]) continue;
-        double width = kernel_is_ordered(param) ? position(param, param->num_values - 1) - position(param, 0) : 1;
-        sum += kernel_is_ordered(param) ? fabs(position(param, of_a[k]) - position(param, of_b[k])) / width : 1;
+        double width =
+            kernel_is_ordered(param) ? kernel_position(param, param->num_values - 1) - kernel_position(param, 0) : 1;
+        sum += kernel_is_ordered(param)
+                   ? fabs(kernel_position(param, of_a[k]) - kernel_position(param, of_b[k])) / width
+                   : 1;
     }
     return sum;
 }

@@ -12,8 +12,10 @@ int kernel_is_axis(const struct kerf_tune_param *param);
 /* 1 where near values behave alike: integers, and choices of ascending numbers. */
 int kernel_is_ordered(const struct kerf_tune_param *param);
 
-/* Coordinates of a parameter's values, [num_values], ascending from 0 to 1: integers by their logarithm where all are
- * above 0. Words have none: all 0. NULL: no memory. */
+/* The place of an ordered parameter's value on its axis: integers and numbers by their logarithm to base 2 where all are above 0. */
+double kernel_position(const struct kerf_tune_param *param, int32_t value);
+
+/* Coordinates of a parameter's values, [num_values], ascending from 0 to 1, by their positions. Words have none: all 0. NULL: no memory. */
 double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *arena);
 
 /* Correlation of the values a and b of a parameter at a length scale, in widths of the axis. From 0 to 1. */

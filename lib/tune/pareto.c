@@ -332,6 +332,12 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
         int32_t size = precaution_size(own->model, posterior_draws_setting(own, end_of(pareto, o)));
         if (size >= 0) return size;
     }
+    *ret_why = "before a step, where nothing was measured";
+    for (int o = 0; o < BOTH; o++) {
+        const struct posterior_draws *own = pareto->draws[o];
+        int32_t step = precaution_step(own->model, posterior_draws_setting(own, end_of(pareto, o)));
+        if (step >= 0) return step;
+    }
     return -1;
 }
 

@@ -67,6 +67,10 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  * to be far slower. A value can be fast there although none beside it is: threads that share a node evenly. */
 int32_t precaution_size(const struct surface_model *model, int32_t of);
 
+/* Halves the gap between two tried values of a parameter, of which the one is near to this setting and the other far
+ * slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it. */
+int32_t precaution_step(const struct surface_model *model, int32_t of);
+
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried
  * often enough. */

@@ -125,6 +125,11 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
                        "at a size of the machine, where nothing was measured");
         return;
     }
+    int32_t step = precaution_step(draws->model, setting);
+    if (step >= 0) {
+        policy_measure(ret_decision, step, posterior_limit(draws), "before a step, where nothing was measured");
+        return;
+    }
     int32_t candidate = study->preference.num ? posterior_candidate(draws, leader) : -1;
     if (candidate >= 0 && posterior_accepted(draws, leader) != candidate) {
         compare(draws, candidate, leader, ret_decision);
