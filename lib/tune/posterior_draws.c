@@ -269,19 +269,21 @@ static double isolated_chance(const struct surface_model *model) {
 }
 
 /*
- * Between words and flags a leader is made by its own runs: one whose first runs were lucky leads, and a rival whose first
- * were not is not run again. The more so the noisier runs are beside what has to be told apart. So draws have
- * 1 + LUCK noise^2 / (noise^2 + within^2) times the variance. LUCK is not derived but measured, with noise of 6 %
- * (docs/tune-policy.md): with 0 a surface whose rivals are just beyond `within` is right in 84 % where 96 % are stated.
+ * Between words and flags, and between few settings, a leader is made by its own runs: one whose first runs were lucky
+ * leads, and a rival whose first were not is not run again. The more so the noisier runs are beside what has to be told
+ * apart. So draws have 1 + LUCK noise^2 / (noise^2 + within^2) times the variance. LUCK is not derived but measured, with
+ * noise of 6 % (docs/tune-policy.md): with 0 a surface whose rivals are just beyond `within` is right in 84 % where 96 %
+ * are stated.
  */
 static const double LUCK = 0.5;
+enum { LUCKY_MAX = 12 }; /* settings that are few */
 
 static double luck(const struct surface_model *model) {
     const struct kerf_tune_space *space = model->study->space;
     double noise = surface_model_noise(model), within = model->study->question.within;
-    for (int32_t k = 0; k < space->num_params && noise > 0; k++)
-        if (!kernel_is_ordered(&space->params[k])) return 1 + LUCK * noise * noise / (noise * noise + within * within);
-    return 1;
+    int stands_alone = space->num_settings <= LUCKY_MAX;
+    for (int32_t k = 0; k < space->num_params; k++) stands_alone |= !kernel_is_ordered(&space->params[k]);
+    return stands_alone && noise > 0 ? 1 + LUCK * noise * noise / (noise * noise + within * within) : 1;
 }
 
 /* Draws are spread wider where predictions failed more often than they should, by as much, and for luck. */
@@ -300,13 +302,15 @@ static void stretch(struct posterior_draws *draws) {
 }
 
 /*
- * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and
- * the luckiest of a dozen leads. The probability is therefore at most what Student's t gives by means alone: that no
- * other setting is better by more than `share`, 1 - the sum of their probabilities (Bonferroni), with the variance of
- * its own repetitions and of all together: some settings may be noisier than others. 1 without repetitions.
+ * Words have no neighbours, a few settings hardly any, and where noise is large neighbours tell little: then a setting
+ * leads by its own runs, and the luckiest of a dozen leads. The probability is therefore at most what Student's t gives
+ * by means alone: that no other setting is better by more than `share`, 1 - the sum of their probabilities (Bonferroni),
+ * with the variance of its own repetitions and of all together: some settings may be noisier than others. 1 without
+ * repetitions.
  */
 static const double LOUD = 0.08; /* noise that counts as large */
-enum { PLAIN_MAX = 32 };         /* settings that are told apart by their means alone */
+enum { PLAIN_FEW = 6 };          /* settings that are told apart by their means, whatever they are */
+enum { PLAIN_MAX = 32 };         /* and where they are words, or noise is large */
 enum { SPLIT_REPEATS = 8 };      /* by fewer a changepoint or two modes may be noise that is taken for them */
 
 /* The variance of repeated runs, relative to their means; *ret_freedom: 0 where no run was repeated. */
@@ -329,7 +333,8 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     if (draws->model->num_slots > 1) return 0; /* means are of several machines */
     int is_split = draws->model->changepoints.num > 0 || draws->model->modes.share > 0; /* .. or of several levels */
     if (is_split && ret_means->freedom >= SPLIT_REPEATS) return 0;
-    return is_of_words(study->space) || fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
+    if (is_of_words(study->space) || study->space->num_settings <= PLAIN_FEW) return 1;
+    return fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
 }
 
 /* Of one setting's noise, shrunk towards that of all, which counts as FREEDOM repeats, or as many as there were. */
