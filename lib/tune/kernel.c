@@ -93,6 +93,12 @@ int kernel_is_divided(const struct kerf_tune_param *param) {
     return 0;
 }
 
+int kernel_has_divided(const struct kerf_tune_space *space) {
+    int has = 0;
+    for (int32_t k = 0; k < space->num_params; k++) has |= kernel_is_divided(&space->params[k]);
+    return has;
+}
+
 double kernel_divisibility(const struct kerf_tune_param *param, int32_t a, int32_t b) {
     double sum = 0, alike = 0;
     for (int d = 0; d < DIVISORS; d++) {

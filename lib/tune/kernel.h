@@ -26,6 +26,9 @@ double kernel_correlation(const struct kerf_tune_param *param, const double *coo
  * where each value has all divisors of the one before. */
 int kernel_is_divided(const struct kerf_tune_param *param);
 
+/* 1 where a parameter is. */
+int kernel_has_divided(const struct kerf_tune_space *space);
+
 /* Correlation of the values a and b of such a parameter by their divisors, from 0 to 1. */
 double kernel_divisibility(const struct kerf_tune_param *param, int32_t a, int32_t b);
 

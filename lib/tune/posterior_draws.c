@@ -251,9 +251,8 @@ static double isolated_chance(const struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
     const struct kerf_tune_space *space = study->space;
     double least = INFINITY, most = -INFINITY, mean, sd;
-    int32_t is_dense = 0, tried = 0;
-    for (int32_t k = 0; k < space->num_params; k++) is_dense |= kernel_is_divided(&space->params[k]);
-    if (!is_dense || model->setup.kind != SURFACE_CORRELATED || !model->scale.logarithmic) return 0;
+    int32_t tried = 0;
+    if (!kernel_has_divided(space) || model->setup.kind != SURFACE_CORRELATED || !model->scale.logarithmic) return 0;
     for (int32_t i = 0; i < space->num_settings; i++)
         tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
     for (int32_t i = 0; i < model->num_active; i++) {

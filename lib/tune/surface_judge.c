@@ -13,7 +13,8 @@
 #include "tune/surface_model.h"
 
 enum { STARTS_MAX = 64 };
-static const double RARELY = 0.02; /* how probable an isolated value is, before anything is known */
+/* How probable an isolated value is, before anything is known: among sizes with steps between neighbours, and elsewhere. */
+static const double RARELY_SIZE = 0.2, RARELY = 0.02;
 static const double MODES = 0.001; /* and two modes: five runs with much noise often look like them */
 static const double SIZES = 0.5;   /* of a mode, on the model's scale: all up to this are as probable before */
 enum { SHARES = 3 };
@@ -83,7 +84,7 @@ static int32_t judge_isolated(const struct surface_model *model, double *most, s
     double evidence;
     with.isolated.settings[with.isolated.num++] = model->study->observations[model->seen].setting;
     int32_t code = evidence_with(model, &with, &evidence, err);
-    evidence += log(RARELY);
+    evidence += log(kernel_has_divided(model->study->space) ? RARELY_SIZE : RARELY);
     if (code == KERF_OK && evidence > *most) *most = evidence, setup->isolated = with.isolated;
     return code;
 }

@@ -71,11 +71,11 @@ static int changepoint_look(struct changepoints *changepoints, const struct mode
 /* ---- Isolated values --------------------------------------------------------------------------------------------- */
 
 /*
- * A setting whose first run is far better than expected is run once more. Where the second run agrees, the first was not
- * a hitch, and either the hyperparameters explain it or the value is isolated: the evidence decides.
+ * A setting whose first run is far better than expected is run once more. Where the second run is as good, the first was
+ * not a hitch, and either the hyperparameters explain it or the value is isolated: the evidence decides.
  */
-static const double FAR = 4;       /* standard deviations of what was expected, noise included */
-static const double BETTER = 0.03; /* and by so much, as a logarithm */
+static const double FAR_SIZE = 2.5, FAR = 4; /* standard deviations of what was expected, noise included */
+static const double BETTER = 0.03;           /* and by so much, as a logarithm */
 
 static int isolated_has(const struct isolated *isolated, int32_t setting) {
     for (int32_t k = 0; k < isolated->num; k++)
@@ -83,18 +83,18 @@ static int isolated_has(const struct isolated *isolated, int32_t setting) {
     return 0;
 }
 
-/* Looks at the next observation, of the setting's mean and standard deviation `sd` as it was expected; is_first: the
+/* Looks at the next observation, for which `mean` was expected; from `least` on the difference is large. is_first: the
  * setting has no other run. 1: it seems to be isolated. */
 static int isolated_look(struct isolated *isolated, const struct kerf_tune_observation *o, int32_t index, int is_first,
-                         double y, double mean, double sd, double noise) {
+                         double y, double mean, double least) {
     if (index < isolated->judged || isolated->num == ISOLATED_MAX || isolated_has(isolated, o->setting)) return 0;
     if (isolated->suspected) {
         if (isolated->setting != o->setting || isolated->slot != o->slot) return 0;
         isolated->suspected = 0;
-        return fabs(y - isolated->y) < 0.5 * (isolated->expected - isolated->y);
+        return y - isolated->y < 0.5 * (isolated->expected - isolated->y);
     }
     double better = mean - y;
-    if (!is_first || better < fmax(BETTER, FAR * sqrt(sd * sd + noise * noise))) return 0;
+    if (!is_first || better < fmax(BETTER, least)) return 0;
     isolated->suspected = 1;
     isolated->setting = o->setting;
     isolated->slot = o->slot;
@@ -263,8 +263,9 @@ static int seems_isolated(struct surface_model *model, const struct kerf_tune_ob
     if (model->setup.kind != SURFACE_CORRELATED) return 0;
     surface_model_moments(model, at, &mean, &sd);
     surface_model_moments(model, model->num_active, &drift, &unused);
+    double far = kernel_has_divided(model->study->space) ? FAR_SIZE : FAR;
     return isolated_look(&model->isolated, o, model->seen, isnan(model->last[at].y), without_slot(model, o) - drift,
-                         mean, sd, surface_model_noise(model));
+                         mean, far * hypot(sd, surface_model_noise(model)));
 }
 
 /* Scores a run by the prediction of the mixture as it was before: z = quantile of the normal distribution at the

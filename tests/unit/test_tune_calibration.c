@@ -205,6 +205,7 @@ static struct rough_result study_rough(const struct rough *rough, int64_t seed, 
 static void rough_surfaces_are_found(void **state) {
     static const struct rough roughs[] = {{{"b=1..64", NULL}, tile, 0.01, 0, 6, 6, 45},
                                           {{"x=1..32", NULL}, needle, 0.01, 0, 6, 5, 45},
+                                          {{"x=1..64", NULL}, needle, 0.05, 0, 12, 11, 200},
                                           {{"a=1..300", "b=1..100"}, two_tiles, 0.01, 0, 2, 2, 200}};
     (void)state;
     for (size_t k = 0; k < sizeof roughs / sizeof *roughs; k++) {
