@@ -255,7 +255,7 @@ static int run(int argc, char **argv) {
                                  .mirostat_lr = NAN,
                                  .mirostat_ent = NAN,
                                  .interference = "remeasure",
-                                 .format = "table"};
+                                 .format = render_usual};
     struct kerf_error err;
     int ended, status = cli_parse(&bub_cli, argc, argv, &values);
     if (status >= 0) return status;

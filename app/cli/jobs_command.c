@@ -10,6 +10,7 @@
 #include "base/error_fill.h"
 #include "cli/command.h"
 #include "cli/jobs_request.h"
+#include "cli/render.h"
 
 /* ---- add, next, report, delete ------------------------------------------------------------------------------- */
 
@@ -458,7 +459,7 @@ static int act(const struct jobs_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct jobs_options values = {.format = "table",
+    struct jobs_options values = {.format = render_usual,
                                   .store = "kerf.db",
                                   .timeout_s = 30,
                                   .meter = "auto",

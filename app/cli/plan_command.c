@@ -281,7 +281,7 @@ static int answer(struct plan_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct plan_options values = {.ask = PLAN_VALUES, .format = "table"};
+    struct plan_options values = {.ask = PLAN_VALUES, .format = render_usual};
     int status = cli_parse(&plan_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = answer(&values);

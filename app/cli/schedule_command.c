@@ -485,7 +485,7 @@ static int list(const struct schedule_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct schedule_options values = {.ask = SCHEDULE_VALUES, .from = NAN, .to = NAN, .format = "table"};
+    struct schedule_options values = {.ask = SCHEDULE_VALUES, .from = NAN, .to = NAN, .format = render_usual};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;
     values.ask.wants_certificate = values.certificate != NULL;

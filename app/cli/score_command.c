@@ -216,7 +216,7 @@ static int32_t write_predictions(const char *path, const struct score_answer *an
 }
 
 static int run(int argc, char **argv) {
-    struct score_options values = {.format = "table"};
+    struct score_options values = {.format = render_usual};
     struct kerf_error err;
     struct score_answer answer;
     int status = cli_parse(&score_cli, argc, argv, &values);

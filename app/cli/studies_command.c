@@ -500,7 +500,6 @@ static int32_t export(const struct render *asked, const struct kerf_study_record
     render.formats = studies_export_formats;
     render.write = print_study_export;
     render.context = (void *)(uintptr_t)record;
-    if (asked->format == NULL) render.format = "json";
     int32_t code = render_check(&render, err);
     return code == KERF_OK ? render_all(&render, err) : code;
 }
@@ -525,7 +524,6 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
     const char *verb = words->count ? words->items[0] : "list";
     struct kerf_study_record *record = NULL;
     int is_show = strcmp(verb, "show") == 0, is_export = strcmp(verb, "export") == 0;
-    if (!is_export && render.format == NULL) render.format = "table";
     if (strcmp(verb, "list") == 0) {
         if (words->count > 1)
             return kerf_error_set(err, KERF_EINVALID, "`kerf studies list` takes no '%.64s'; `kerf studies show` does",

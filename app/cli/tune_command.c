@@ -32,7 +32,7 @@ static const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GI
                                                        .warmups = TUNE_NOT_GIVEN,
                                                        .seed = TUNE_NOT_GIVEN,
                                                        .slots = TUNE_NOT_GIVEN,
-                                                       .format = "table"};
+                                                       .format = render_usual};
 
 #define AT(field) .offset = offsetof(struct tune_options, field)
 static const struct option tune_option_table[] = {

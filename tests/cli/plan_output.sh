@@ -13,6 +13,9 @@ for format in json:json csv:csv md:markdown txt:table; do
 done
 echo "== a picture leaves standard output to --format"
 plan -o only.svg --format csv | cut -c 1-100
+echo "== so does a text of another form, and a table that was asked for"
+plan -o other.csv --format table | head -n 2
+plan -o other.txt --format table
 echo "== standard output as one of the files"
 plan -o other.csv -o - --format markdown | head -n 3
 first other.csv
