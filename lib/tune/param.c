@@ -298,6 +298,8 @@ static int32_t split(const char *text, const char *values, struct arena *arena, 
     for (int64_t i = 0; i < count; i++) {
         char *comma = strchr(copy, ',');
         if (comma) *comma = 0;
+        while (*copy == ' ') copy++;
+        for (char *end = copy + strlen(copy); end > copy && end[-1] == ' ';) *--end = 0;
         if (*copy == 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value is missing", text);
         words[i] = copy;
         if (comma) copy = comma + 1;
@@ -316,6 +318,12 @@ static int32_t check_integers(const char *text, const int64_t *integers, int32_t
     return KERF_OK;
 }
 
+/* 8, but not 08: a program that is given "08" may not be given "8". */
+static int is_written_as_integer(const char *word) {
+    const char *digits = word + (*word == '-');
+    return digits[0] != '0' || (digits[1] == 0 && digits == word);
+}
+
 static int32_t fill_list(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
                          struct kerf_error *err) {
     const char **words = NULL;
@@ -331,7 +339,7 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
                 "integers up to 9223372036854775807, and is the only value",
                 text, words[i]);
     for (int32_t i = 0; i < param->num_values && all; i++)
-        all = param_read_integer(words[i], strlen(words[i]), &integers[i]);
+        all = is_written_as_integer(words[i]) && param_read_integer(words[i], strlen(words[i]), &integers[i]);
     param->kind = all ? KERF_TUNE_INTEGER : KERF_TUNE_CHOICE;
     if (all) {
         param->integers = integers;

@@ -90,6 +90,25 @@ static void so_many_points(void **state) {
                    "'n=1..9223372036854775807:log9': the ends of such a range are at most 2^53");
 }
 
+static void values_are_as_they_are_written(void **state) {
+    (void)state;
+    const char *params[] = {"a=16, 32 ,64", "b=08,09,10", "c=-1,0,1", "d=x, y z ,w"};
+    struct kerf_tune_space *space = space_of(params, 4, NULL, NULL);
+    assert_int_equal(space->params[0].kind, KERF_TUNE_INTEGER);
+    assert_int_equal(space->params[0].integers[1], 32);
+    assert_int_equal(space->params[1].kind, KERF_TUNE_CHOICE);
+    assert_string_equal(space->params[1].texts[0], "08");
+    assert_true(space->params[1].numbers[1] == 9); /* ordered all the same */
+    assert_int_equal(space->params[2].kind, KERF_TUNE_INTEGER);
+    assert_string_equal(space->params[3].texts[1], "y z");
+    kerf_tune_space_free(space);
+    const char *spaced = "a=1, ,3";
+    struct kerf_error err;
+    assert_int_equal(kerf_tune_space_create(&spaced, 1, NULL, 0, NULL, &space, &err), KERF_ESYNTAX);
+    assert_string_equal(err.message, "'a=1, ,3': a value is missing");
+    expect_refused("a=8,08", NULL, NULL, KERF_EINVALID, "'a=8,08': 08 is the same number as 8");
+}
+
 static void a_number_may_be_written_otherwise(void **state) {
     (void)state;
     const char *params[] = {"lr=1e-3..1e-1:log3", "p=0.1,0.2"};
@@ -396,6 +415,7 @@ int main(void) {
         cmocka_unit_test(numbers_with_decimals_are_ordered),
         cmocka_unit_test(so_many_points),
         cmocka_unit_test(a_number_may_be_written_otherwise),
+        cmocka_unit_test(values_are_as_they_are_written),
         cmocka_unit_test(a_parameter_may_have_a_condition),
         cmocka_unit_test(settings_have_one_index),
         cmocka_unit_test(refuses_in_words),
