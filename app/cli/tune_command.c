@@ -332,8 +332,8 @@ static const struct option tune_option_table[] = {
     {.name = "resume",
      .type = OPTION_FLAG,
      AT(resume),
-     .help = "Continue --study NAME, or the newest study. Only --budget, --max-observations, --show-output and the "
-             "output options may be given again."},
+     .help = "Continue --study NAME, or the newest study. Only --budget, --patience, --max-observations, --show-output "
+             "and the output options may be given again."},
     {.name = "fresh",
      .type = OPTION_FLAG,
      AT(fresh),
@@ -539,9 +539,8 @@ static int32_t tune_check_resumed(const struct tune_options *values, struct kerf
         if (may[k] || !is_given(option, values)) continue;
         return kerf_error_set(err, KERF_EINVALID,
                               "--resume continues the study's question: leave out --%s (only --budget, --patience and "
-                              "--max-observations may "
-                              "change; "
-                              "a new study of the same command uses the measurements of this one)",
+                              "--max-observations may change; a new study of the same command uses the measurements "
+                              "of this one)",
                               option->name);
     }
     return KERF_OK;
