@@ -105,7 +105,7 @@ static double nodes28(const double *v, int32_t n) {
     return throughput(v[0], 0.02, 0.0003) * (divides(v[0], 28) ? 0.92 : 1) * (v[0] > 56 ? 1.2 : 1);
 }
 
-/* Half of such nodes, and no step behind them. */
+/* The same without a step: the best of the rest are 40 threads. */
 static double even28(const double *v, int32_t n) {
     (void)n;
     return throughput(v[0], 0.02, 0.0006) * (divides(v[0], 28) ? 0.92 : 1);
@@ -139,7 +139,7 @@ static double any_kvfa(const double *v, uint64_t seed) {
     return exp(of[(int)v[0]] + (v[1] > 0 ? of[3 + (int)v[0]] : 0)) * (1 + curve * u * u);
 }
 
-/* Few values, of which each parameter's have effects by chance, and each setting too. */
+/* Up to three parameters of up to seven values: each value has an effect by chance, and so has each setting. */
 static double any_few(const double *v, uint64_t seed) {
     uint64_t place = 0;
     double y = 0;
@@ -401,7 +401,7 @@ static void find_truth(struct batch *batch, uint64_t seed) {
     batch->truth = malloc((size_t)space->num_settings * sizeof *batch->truth);
     if (batch->truth == NULL) exit(1);
     for (int32_t i = 0; i < space->num_settings; i++) {
-        double value[PARAMS_MAX];
+        double value[PARAMS_MAX] = {0};
         for (int32_t k = 0; k < space->num_params; k++) {
             int32_t at = space->values[(int64_t)i * space->num_params + k];
             const struct kerf_tune_param *param = &space->params[k];

@@ -11,7 +11,7 @@
 const char render_usual[] = "table";
 
 static const struct render_format *named(const struct render *render, const char *name) {
-    if (name == NULL) return render->formats;
+    if (name == render_usual) return render->formats;
     for (const struct render_format *format = render->formats; format->name; format++)
         if (strcmp(format->name, name) == 0) return format;
     return NULL;
@@ -63,10 +63,9 @@ static const struct render_format *checked_format_of(const struct render *render
 /* Whether a file holds what standard output would: a text in the format that was asked for, or, where none was, any. */
 static int has_text_file(const struct render *render) {
     const struct render_format *asked = named(render, render->format);
-    int any = render->format == NULL || render->format == render_usual;
     for (int32_t i = 0; i < render->outputs->count; i++) {
         const struct render_format *format = checked_format_of(render, render->outputs->items[i]);
-        if (!format->is_picture && (any || format == asked)) return 1;
+        if (!format->is_picture && (format == asked || render->format == render_usual)) return 1;
     }
     return 0;
 }

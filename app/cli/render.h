@@ -28,12 +28,12 @@ struct render_format {
         "html", "html", 1, KERF_PICTURE_HTML                                                                           \
     }
 
-/* "table", where --format says nothing: by this pointer it is told from the word. */
+/* Where --format says nothing: the first format of the answer. It reads "table", and is told from the word by its address. */
 extern const char render_usual[];
 
 struct render {
     const struct render_format *formats; /* ended by an entry without a name */
-    const char *format;                  /* what --format says; NULL: nothing, the first one */
+    const char *format;                  /* what --format says, or render_usual */
     const struct string_list *outputs;
     int32_t (*write)(void *context, struct kerf_text *out, const struct render_format *format,
                      const struct render_style *style, struct kerf_error *err);

@@ -546,7 +546,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
 }
 
 static int run(int argc, char **argv) {
-    struct studies_options values = {.format = NULL};
+    struct studies_options values = {.format = render_usual};
     struct kerf_error err;
     int status = cli_parse(&studies_cli, argc, argv, &values);
     if (status >= 0) return status;

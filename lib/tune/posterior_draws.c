@@ -242,28 +242,16 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
  * One value in many may be fast although none beside it is. A process that is learnt from neighbours does not expect
  * that, but people tune a parameter because they expect it to matter: where all runs were alike, the good value may not
  * have been found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
- * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary by FLAT or more
- * explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
+ * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
  */
-static const double HIDDEN = 0.8, FLAT = 0.08;
+static const double HIDDEN = 0.8;
 
 static double isolated_chance(const struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
-    const struct kerf_tune_space *space = study->space;
-    double least = INFINITY, most = -INFINITY, mean, sd;
-    int32_t tried = 0;
-    if (!kernel_has_divided(space) || model->setup.kind != SURFACE_CORRELATED || !model->scale.logarithmic) return 0;
-    for (int32_t i = 0; i < space->num_settings; i++)
-        tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
-    for (int32_t i = 0; i < model->num_active; i++) {
-        if (study->tallies[model->active[i]].values == 0) continue;
-        surface_model_moments(model, i, &mean, &sd);
-        least = fmin(least, mean);
-        most = fmax(most, mean);
-    }
-    if (!(most >= least)) return 0;
-    double flat = (most - least) / FLAT, hidden = HIDDEN * exp(-flat * flat);
-    double missed = hidden * (1 - (double)tried / space->num_settings);
+    double hidden = HIDDEN * surface_model_flatness(model, -1);
+    int32_t num_settings = study->space->num_settings, tried = 0;
+    for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
+    double missed = hidden * (1 - (double)tried / num_settings);
     return missed / (1 - hidden + missed);
 }
 

@@ -7,7 +7,7 @@
 #include "tune/kernel.h"
 #include "tune/param.h"
 
-enum { ANCHOR_TRIES = 2, STEP_VALUES_MAX = 256 };
+enum { ANCHOR_TRIES = 2 };
 
 static const double FAR_SLOWER = 0.25; /* of a logarithm: no size of a machine is known to gain that much */
 
@@ -27,6 +27,14 @@ int32_t precaution_untried(const struct surface_model *model) {
     return best;
 }
 
+static int same_but(const struct kerf_tune_space *space, int32_t a, int32_t b, int32_t param) {
+    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
+    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    int same = 1;
+    for (int32_t k = 0; k < space->num_params && same; k++) same = k == param || of_a[k] == of_b[k];
+    return same;
+}
+
 int32_t precaution_beside(const struct surface_model *model, int32_t of) {
     const struct kerf_tune_study *study = model->study;
     const struct kerf_tune_space *space = study->space;
@@ -35,12 +43,10 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of) {
         for (int32_t step = -1; step <= 1 && kernel_is_ordered(&space->params[k]); step += 2) {
             int32_t beside = -1, tried = 0;
             for (int32_t i = 0; i < model->num_active; i++) {
-                int32_t setting = model->active[i], same = history_is_open(study, setting);
-                const int32_t *values = space->values + (int64_t)setting * space->num_params;
-                if (values[k] != from[k] + step) continue;
+                int32_t setting = model->active[i];
+                if (space->values[(int64_t)setting * space->num_params + k] != from[k] + step) continue;
                 tried |= study->tallies[setting].tries > 0;
-                for (int32_t j = 0; j < space->num_params && same; j++) same = j == k || values[j] == from[j];
-                if (same) beside = setting;
+                if (history_is_open(study, setting) && same_but(space, setting, of, k)) beside = setting;
             }
             if (!tried && beside >= 0) return beside;
         }
@@ -85,71 +91,82 @@ int32_t precaution_size(const struct surface_model *model, int32_t of) {
     return -1;
 }
 
-/* Values of one parameter that were tried, from the smallest on, with the leader's other values. */
+/* Values of one parameter that were tried with the leader's other values, from the smallest on. */
 struct tried {
-    int32_t num, value[STEP_VALUES_MAX];
-    double at[STEP_VALUES_MAX], mean[STEP_VALUES_MAX], sd[STEP_VALUES_MAX];
+    int32_t num;
+    struct tried_value {
+        int32_t value;
+        double at, mean, sd; /* on the axis (kernel_position); of the model, on its scale */
+    } values[ACTIVE_MAX];
 };
 
 static void tried_on_axis(const struct surface_model *model, int32_t of, int32_t param, struct tried *ret_tried) {
     const struct kerf_tune_study *study = model->study;
-    const struct kerf_tune_param *axis = &study->space->params[param];
+    const struct kerf_tune_space *space = study->space;
+    struct tried_value *values = ret_tried->values;
     ret_tried->num = 0;
-    for (int32_t v = 0; v < axis->num_values && ret_tried->num < STEP_VALUES_MAX; v++) {
-        int32_t setting = with_value(study->space, of, param, v), at;
-        if (setting < 0 || study->tallies[setting].tries == 0 || !history_is_open(study, setting)) continue;
-        if ((at = surface_model_find(model, setting)) < 0) continue;
-        surface_model_moments(model, at, &ret_tried->mean[ret_tried->num], &ret_tried->sd[ret_tried->num]);
-        ret_tried->at[ret_tried->num] = kernel_position(axis, v);
-        ret_tried->value[ret_tried->num++] = v;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i], place = ret_tried->num;
+        if (study->tallies[setting].tries == 0 || !history_is_open(study, setting)) continue;
+        if (!same_but(space, setting, of, param)) continue;
+        struct tried_value one = {.value = space->values[(int64_t)setting * space->num_params + param]};
+        one.at = kernel_position(&space->params[param], one.value);
+        surface_model_moments(model, i, &one.mean, &one.sd);
+        for (; place > 0 && values[place - 1].value > one.value; place--) values[place] = values[place - 1];
+        values[place] = one;
+        ret_tried->num++;
     }
 }
 
-/* The slope from a tried value to the first one that is as far from it as `width`, in the direction of `step`; 0: there is none. */
-static double slope_beyond(const struct tried *tried, int32_t from, int32_t step, double width) {
-    for (int32_t i = from + step; i >= 0 && i < tried->num; i += step) {
-        double far = fabs(tried->at[i] - tried->at[from]);
-        if (far >= width) return (tried->mean[i] - tried->mean[from]) / far;
+/* The slope from a tried value to the first one that is as far from it as `width`, on that side; 0: there is none. */
+static double slope_beyond(const struct tried *tried, int32_t from, int32_t side, double width) {
+    const struct tried_value *values = tried->values;
+    for (int32_t i = from + side; i >= 0 && i < tried->num; i += side) {
+        double far = fabs(values[i].at - values[from].at);
+        if (far >= width) return (values[i].mean - values[from].mean) / far;
     }
     return 0;
 }
 
-/* Between the tried values `good` and `bad`, beside each other. */
+/* Between the tried values `good` and `bad`, beside each other; least: the leader's mean. */
 static int is_step(const struct tried *tried, int32_t good, int32_t bad, double least) {
+    const struct tried_value *from = &tried->values[good], *to = &tried->values[bad];
     int32_t side = bad - good, before = good - side;
-    double rise = tried->mean[bad] - tried->mean[good], width = fabs(tried->at[bad] - tried->at[good]);
-    if (tried->mean[good] > least + STEP_NEAR || rise < STEP_RISE) return 0;
-    if (rise < STEP_SURE * hypot(tried->sd[good], tried->sd[bad])) return 0;
-    if (before >= 0 && before < tried->num && tried->mean[before] > tried->mean[good] + rise / 2) return 0;
+    double rise = to->mean - from->mean, width = fabs(to->at - from->at);
+    if (from->mean > least + STEP_NEAR || rise < STEP_RISE) return 0;
+    if (rise < STEP_SURE * hypot(from->sd, to->sd)) return 0;
+    if (before >= 0 && before < tried->num && tried->values[before].mean > from->mean + rise / 2) return 0;
     return rise / width > STEP_STEEPER * slope_beyond(tried, bad, side, width);
 }
 
 /* In the middle of the gap between two tried values beside each other; -1: nothing to learn there. */
-static int32_t in_gap(const struct surface_model *model, int32_t of, int32_t param, const struct tried *tried,
-                      int32_t good, int32_t bad) {
+static int32_t in_gap(const struct surface_model *model, int32_t of, int32_t param, const struct tried_value *good,
+                      const struct tried_value *bad) {
+    const struct kerf_tune_study *study = model->study;
     double mean, sd;
-    int32_t middle = (tried->value[good] + tried->value[bad]) / 2;
-    int32_t setting = with_value(model->study->space, of, param, middle), at;
-    if (abs(tried->value[bad] - tried->value[good]) < 2 || setting < 0) return -1;
-    if (model->study->tallies[setting].tries > 0 || !history_is_open(model->study, setting)) return -1;
+    if (abs(bad->value - good->value) < 2) return -1;
+    int32_t setting = with_value(study->space, of, param, (good->value + bad->value) / 2), at;
+    if (setting < 0 || study->tallies[setting].tries > 0 || !history_is_open(study, setting)) return -1;
     if ((at = surface_model_find(model, setting)) < 0) return setting;
     surface_model_moments(model, at, &mean, &sd);
-    return mean > tried->mean[bad] - STEP_EXPLAINED * (tried->mean[bad] - tried->mean[good]) ? -1 : setting;
+    return mean > bad->mean - STEP_EXPLAINED * (bad->mean - good->mean) ? -1 : setting;
 }
 
 int32_t precaution_step(const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = model->study->space;
+    int32_t leader = surface_model_find(model, of);
     double least, sd;
     struct tried tried;
-    if (surface_model_find(model, of) < 0 || !model->scale.logarithmic) return -1;
-    surface_model_moments(model, surface_model_find(model, of), &least, &sd);
+    if (leader < 0 || !model->scale.logarithmic) return -1;
+    surface_model_moments(model, leader, &least, &sd);
     for (int32_t k = 0; k < space->num_params; k++) {
         if (!kernel_is_ordered(&space->params[k])) continue;
         tried_on_axis(model, of, k, &tried);
         for (int32_t i = 0; i + 1 < tried.num; i++)
             for (int32_t good = i; good <= i + 1; good++) {
                 int32_t bad = 2 * i + 1 - good, setting = -1;
-                if (is_step(&tried, good, bad, least)) setting = in_gap(model, of, k, &tried, good, bad);
+                if (is_step(&tried, good, bad, least))
+                    setting = in_gap(model, of, k, &tried.values[good], &tried.values[bad]);
                 if (setting >= 0) return setting;
             }
     }

@@ -13,10 +13,10 @@
 #include "tune/surface_model.h"
 
 enum { STARTS_MAX = 64 };
-/* How probable an isolated value is, before anything is known: among sizes with steps between neighbours, and elsewhere. */
-static const double RARELY_SIZE = 0.2, RARELY = 0.02;
-static const double MODES = 0.001; /* and two modes: five runs with much noise often look like them */
-static const double SIZES = 0.5;   /* of a mode, on the model's scale: all up to this are as probable before */
+static const double RARELY = 0.02,
+                    RARELY_FLAT = 0.2; /* how probable an isolated value is: anywhere, on a flat surface */
+static const double MODES = 0.001;     /* and two modes: five runs with much noise often look like them */
+static const double SIZES = 0.5;       /* of a mode, on the model's scale: all up to this are as probable before */
 enum { SHARES = 3 };
 static const double shares[SHARES] = {0.1, 0.25, 0.45}; /* of slow runs; the answer is their mean by evidence */
 
@@ -81,10 +81,11 @@ static int32_t judge_changepoint(const struct surface_model *model, double *most
 static int32_t judge_isolated(const struct surface_model *model, double *most, struct surface_setup *setup,
                               struct kerf_error *err) {
     struct surface_setup with = *setup;
-    double evidence;
-    with.isolated.settings[with.isolated.num++] = model->study->observations[model->seen].setting;
+    int32_t setting = model->study->observations[model->seen].setting;
+    double evidence, flatness = surface_model_flatness(model, setting);
+    with.isolated.settings[with.isolated.num++] = setting;
     int32_t code = evidence_with(model, &with, &evidence, err);
-    evidence += log(kernel_has_divided(model->study->space) ? RARELY_SIZE : RARELY);
+    evidence += log(RARELY + (RARELY_FLAT - RARELY) * flatness);
     if (code == KERF_OK && evidence > *most) *most = evidence, setup->isolated = with.isolated;
     return code;
 }

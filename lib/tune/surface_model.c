@@ -344,6 +344,23 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
     *ret_sd = sqrt(fmax(square - mean * mean, 0));
 }
 
+static const double FLAT = 0.08; /* of a logarithm, between the best and the worst */
+
+double surface_model_flatness(const struct surface_model *model, int32_t but) {
+    double least = INFINITY, most = -INFINITY, mean, sd;
+    if (!kernel_has_divided(model->study->space) || model->setup.kind != SURFACE_CORRELATED ||
+        !model->scale.logarithmic)
+        return 0;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        if (model->study->tallies[model->active[i]].values == 0 || model->active[i] == but) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    double flat = (most - least) / FLAT;
+    return most >= least ? exp(-flat * flat) : 0;
+}
+
 int32_t surface_model_point(const struct surface_model *model, double share) {
     double sum = 0;
     int32_t last = 0;

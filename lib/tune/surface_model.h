@@ -163,6 +163,10 @@ double surface_model_stretch(const struct surface_model *model, enum score_of ki
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
+/* From 1, where sizes with steps between neighbours are all alike as far as they were tried, to 0, where they vary: then the
+ * surface explains itself, and a value that is fast alone is hardly expected. Without the setting `but`; 0 elsewhere. */
+double surface_model_flatness(const struct surface_model *model, int32_t but);
+
 /* The point of the mixture at a share of the cumulated weight. */
 int32_t surface_model_point(const struct surface_model *model, double share);
 
