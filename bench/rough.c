@@ -139,6 +139,19 @@ static double any_kvfa(const double *v, uint64_t seed) {
     return exp(of[(int)v[0]] + (v[1] > 0 ? of[3 + (int)v[0]] : 0)) * (1 + curve * u * u);
 }
 
+/* Six flags, a third of which have no effect, and two of them matter together. */
+static double any_flags(const double *v, uint64_t seed) {
+    enum { FLAGS = 6 };
+    struct pcg64 rng = random_seed(seed * 104729 + 777);
+    double y = 0, both = random_normal(&rng, 0, 0.12);
+    int one = (int)random_to(&rng, FLAGS - 1), other = (one + 1 + (int)random_to(&rng, FLAGS - 2)) % FLAGS;
+    for (int k = 0; k < FLAGS; k++) {
+        double effect = random_normal(&rng, 0, 0.05);
+        if (random_to(&rng, 2) > 0 && v[k] > 0) y += effect;
+    }
+    return exp(v[one] > 0 && v[other] > 0 ? y + both : y);
+}
+
 /* Up to three parameters of up to seven values: each value has an effect by chance, and so has each setting. */
 static double any_few(const double *v, uint64_t seed) {
     uint64_t place = 0;
@@ -182,6 +195,12 @@ static double flat(const double *v, int32_t n) {
     (void)v;
     (void)n;
     return 1;
+}
+
+static double scattered36(const double *v, int32_t n) {
+    (void)n;
+    struct pcg64 rng = random_seed((uint64_t)(v[0] * 64 + v[1]));
+    return exp(random_normal(&rng, 0, 0.08));
 }
 
 static double valleys(const double *v, int32_t n) {
@@ -247,6 +266,8 @@ static const struct rough cases[] = {
     {"flat64", {"x=1..64"}, flat, 0.01, PLAIN, 1},
     {"flat12", {"x=1..2048:x2"}, flat, 0.01, PLAIN, 1},
     {"scattered40", {"x=1..40"}, scattered, 0.02, PLAIN, 1},
+    {"order36/5%", {"x=1..6", "y=1..6"}, scattered36, 0.05, PLAIN, 1},
+    {"order36/2%", {"x=1..6", "y=1..6"}, scattered36, 0.02, PLAIN, 1},
     {"valleys", {"a=1..1024:x2"}, valleys, 0.02, PLAIN, 1},
     {"tiles",
      {"bm=16..256:x2", "bn=16..256:x2", "bk=16..256:x2", "wm=16..256:x2", "wn=16..256:x2"},
@@ -294,6 +315,9 @@ static const struct rough cases[] = {
     {"kvfa/6%", {KVFA}, kvfa, 0.06, PLAIN, 1},
     {"any/6%", {KVFA}, NULL, 0.06, PLAIN, 1},
     {"any/2%", {KVFA}, NULL, 0.02, PLAIN, 1},
+    {"switches/2%", {FLAG6}, NULL, 0.02, PLAIN, 1},
+    {"switches/5%", {FLAG6}, NULL, 0.05, PLAIN, 1},
+    {"switches/10%", {FLAG6}, NULL, 0.1, PLAIN, 1},
     {"flags6/modes", {FLAG6}, flags6, 0.02, MODES, 1},
     {"flags6/heavy", {FLAG6}, flags6, 0.02, HEAVY, 1},
     {"tensor64/modes", {"b=1..64"}, tensor, 0.01, MODES, 1},
@@ -315,7 +339,7 @@ typedef double (*drawn_surface)(const double *values, uint64_t seed);
 static const struct {
     const char *of;
     drawn_surface surface;
-} drawn[] = {{"any", any_kvfa}, {"few", any_few}};
+} drawn[] = {{"any", any_kvfa}, {"few", any_few}, {"switches", any_flags}};
 
 static double drawn_value(const char *name, const double *values, uint64_t seed) {
     size_t k = 0;

@@ -225,8 +225,8 @@ static void words_doubts(struct kerf_text *out, const struct tune_report *report
         kerf_text_add(out, ".\n");
     }
     if (answer->chance_isolated > 0.01 && answer->predictions > 0) {
-        kerf_text_add(out,
-                      "What was tried is all alike; that a value which was not tried is better has a probability of ");
+        kerf_text_add(
+            out, "Nothing tells of the values that were not tried; that one of them is better has a probability of ");
         words_chance(out, answer->chance_isolated);
         kerf_text_add(out, ".\n");
     }

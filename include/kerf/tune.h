@@ -192,7 +192,7 @@ struct kerf_tune_answer {
     int32_t predictions_missed;
     double widened;         /* by which factor deviations are larger than the model had them; 1: as it had them */
     double chance_isolated; /* how probable it is that one of the values that were not tried is better although nothing
-                               around it is: on a flat surface. Probabilities have it already */
+                               around it is: on a flat surface, or one without order. Probabilities have it already */
     /* of a large space: that a setting that was not looked at is better than the best by more than `within`, as
      * estimated. Probabilities have it already. NAN: all were looked at */
     double chance_unseen;

@@ -42,12 +42,19 @@ double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *ar
     return coordinates;
 }
 
+static double matern(double distance, double length) {
+    double r = sqrt(3) * distance / length;
+    return (1 + r) * exp(-r);
+}
+
 double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
                           double length) {
     if (a == b) return 1;
-    double distance = kernel_is_ordered(param) ? fabs(coordinates[a] - coordinates[b]) : 1,
-           r = sqrt(3) * distance / length;
-    return (1 - NUGGET) * (1 + r) * exp(-r);
+    return (1 - NUGGET) * matern(kernel_is_ordered(param) ? fabs(coordinates[a] - coordinates[b]) : 1, length);
+}
+
+int kernel_is_loose(const struct kerf_tune_param *param, double length) {
+    return matern(kernel_is_ordered(param) ? 1.0 / (param->num_values - 1) : 1, length) < 0.5;
 }
 
 double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b) {

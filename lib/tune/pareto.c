@@ -326,17 +326,10 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
         int32_t beside = precaution_beside(draws->model, posterior_draws_setting(draws, pareto->verdict.members[m]));
         if (beside >= 0) return beside;
     }
-    *ret_why = "at a size of the machine, where nothing was measured";
     for (int o = 0; o < BOTH; o++) {
         const struct posterior_draws *own = pareto->draws[o];
-        int32_t size = precaution_size(own->model, posterior_draws_setting(own, end_of(pareto, o)));
-        if (size >= 0) return size;
-    }
-    *ret_why = "before a step, where nothing was measured";
-    for (int o = 0; o < BOTH; o++) {
-        const struct posterior_draws *own = pareto->draws[o];
-        int32_t step = precaution_step(own->model, posterior_draws_setting(own, end_of(pareto, o)));
-        if (step >= 0) return step;
+        int32_t doubtful = precaution_at(own->model, posterior_draws_setting(own, end_of(pareto, o)), ret_why);
+        if (doubtful >= 0) return doubtful;
     }
     return -1;
 }
@@ -361,7 +354,7 @@ static void decide(const struct pareto *pareto, int32_t bound, struct kerf_tune_
     }
     if (verdict->probability < confidence) fresh = precaution_untried(pareto->draws[0]->model);
     if (fresh >= 0) {
-        policy_measure(ret_decision, fresh, 0, "all are alike: a value not tried yet may differ");
+        policy_measure(ret_decision, fresh, 0, "nothing tells of a value that was not tried");
         return;
     }
     int32_t setting = precaution(pareto, &why);

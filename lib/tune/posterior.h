@@ -63,13 +63,15 @@ int32_t precaution_untried(const struct surface_model *model);
  * that a smooth model does not expect, and one run shows it. */
 int32_t precaution_beside(const struct surface_model *model, int32_t of);
 
-/* This setting with a size of the machine as the value of a parameter, which was not tried there yet and is not expected
- * to be far slower. A value can be fast there although none beside it is: threads that share a node evenly. */
-int32_t precaution_size(const struct surface_model *model, int32_t of);
-
-/* Halves the gap between two tried values of a parameter, of which the one is near to this setting and the other far
- * slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it. */
-int32_t precaution_step(const struct surface_model *model, int32_t of);
+/* What else may be better although the model does not expect it; ret_why says it in words.
+ *
+ * - This setting with a size of the machine as the value of a parameter, which was not tried there yet and is not expected
+ *   to be far slower. A value can be fast there although none beside it is: threads that share a node evenly.
+ * - The middle of the gap between two tried values of a parameter, of which the one is near to this setting and the other
+ *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
+ * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once: on a machine of two modes that
+ *   run may have been a slow one. */
+int32_t precaution_at(const struct surface_model *model, int32_t of, const char **ret_why);
 
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried

@@ -239,10 +239,12 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
 }
 
 /*
- * One value in many may be fast although none beside it is. A process that is learnt from neighbours does not expect
- * that, but people tune a parameter because they expect it to matter: where all runs were alike, the good value may not
- * have been found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
- * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
+ * What tells of a value that was not tried is what lies beside it. Not so on a flat surface: people tune a parameter because
+ * they expect it to matter, and where all runs were alike, the good value may not have been found yet. So that has, with
+ * a probability of HIDDEN before anything was tried, one isolated value at any place; what was tried without finding it
+ * speaks against it, and a surface that is seen to vary explains itself. For axes with steps between neighbours that are
+ * small: of 2, 4, 8, .. 2048 each is looked at anyway. Nor on a surface without any order: there the best is as likely
+ * among those that were not tried as their share is.
  */
 static const double HIDDEN = 0.8;
 
@@ -251,12 +253,12 @@ static double isolated_chance(const struct surface_model *model) {
     double hidden = HIDDEN * surface_model_flatness(model, -1);
     int32_t num_settings = study->space->num_settings, tried = 0;
     for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
-    double missed = hidden * (1 - (double)tried / num_settings);
-    return missed / (1 - hidden + missed);
+    double untried = 1 - (double)tried / num_settings, missed = hidden * untried;
+    return fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model, 1));
 }
 
 /*
- * Between words and flags, and between few settings, a leader is made by its own runs: one whose first runs were lucky
+ * Between words and flags, few settings, and sizes without order, a leader is made by its own runs: one whose first runs were lucky
  * leads, and a rival whose first were not is not run again. The more so the noisier runs are beside what has to be told
  * apart. So draws have 1 + LUCK noise^2 / (noise^2 + within^2) times the variance. LUCK is not derived but measured, with
  * noise of 6 % (docs/tune-policy.md): with 0 a surface whose rivals are just beyond `within` is right in 84 % where 96 %
@@ -270,7 +272,8 @@ static double luck(const struct surface_model *model) {
     double noise = surface_model_noise(model), within = model->study->question.within;
     int stands_alone = space->num_settings <= LUCKY_MAX;
     for (int32_t k = 0; k < space->num_params; k++) stands_alone |= !kernel_is_ordered(&space->params[k]);
-    return stands_alone && noise > 0 ? 1 + LUCK * noise * noise / (noise * noise + within * within) : 1;
+    double alone = stands_alone ? 1 : surface_model_disorder(model, 0);
+    return noise > 0 ? 1 + alone * LUCK * noise * noise / (noise * noise + within * within) : 1;
 }
 
 /* Draws are spread wider where predictions failed more often than they should, by as much, and for luck. */

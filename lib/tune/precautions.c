@@ -77,7 +77,7 @@ static int32_t with_value(const struct kerf_tune_space *space, int32_t of, int32
     return kerf_tune_space_find(space, values);
 }
 
-int32_t precaution_size(const struct surface_model *model, int32_t of) {
+static int32_t size_of_machine(const struct surface_model *model, int32_t of) {
     const struct kerf_tune_study *study = model->study;
     const struct kerf_tune_space *space = study->space;
     for (int32_t k = 0; k < space->num_params; k++)
@@ -152,7 +152,7 @@ static int32_t in_gap(const struct surface_model *model, int32_t of, int32_t par
     return mean > bad->mean - STEP_EXPLAINED * (bad->mean - good->mean) ? -1 : setting;
 }
 
-int32_t precaution_step(const struct surface_model *model, int32_t of) {
+static int32_t before_step(const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = model->study->space;
     int32_t leader = surface_model_find(model, of);
     double least, sd;
@@ -169,6 +169,48 @@ int32_t precaution_step(const struct surface_model *model, int32_t of) {
                     setting = in_gap(model, of, k, &tried.values[good], &tried.values[bad]);
                 if (setting >= 0) return setting;
             }
+    }
+    return -1;
+}
+
+/* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run once. A model expects a
+ * kink at the best: it takes that run for the kink, and the best for the next value. */
+static int32_t run_once(const struct surface_model *model, int32_t of) {
+    const struct kerf_tune_space *space = model->study->space;
+    int32_t leader = surface_model_find(model, of);
+    double least, sd;
+    struct tried tried;
+    if (leader < 0 || !model->scale.logarithmic) return -1;
+    surface_model_moments(model, leader, &least, &sd);
+    for (int32_t k = 0; k < space->num_params; k++) {
+        int32_t own = space->values[(int64_t)of * space->num_params + k];
+        if (!kernel_is_ordered(&space->params[k])) continue;
+        tried_on_axis(model, of, k, &tried);
+        for (int32_t i = 0; i + 1 < tried.num; i++) {
+            const struct tried_value *pair = tried.values + i;
+            if (pair[0].value != own && pair[1].value != own) continue;
+            const struct tried_value *next = pair[0].value == own ? &pair[1] : &pair[0];
+            int32_t setting = with_value(space, of, k, next->value);
+            double rise = next->mean - least;
+            if (model->study->tallies[setting].values == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
+        }
+    }
+    return -1;
+}
+
+int32_t precaution_at(const struct surface_model *model, int32_t of, const char **ret_why) {
+    static const struct {
+        int32_t (*find)(const struct surface_model *model, int32_t of);
+        const char *why;
+    } PRECAUTIONS[] = {
+        {size_of_machine, "at a size of the machine, where nothing was measured"},
+        {before_step, "before a step, where nothing was measured"},
+        {run_once, "beside the leader: was its only run a slow one by chance?"},
+    };
+    for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {
+        int32_t setting = PRECAUTIONS[i].find(model, of);
+        *ret_why = PRECAUTIONS[i].why;
+        if (setting >= 0) return setting;
     }
     return -1;
 }

@@ -361,6 +361,19 @@ double surface_model_flatness(const struct surface_model *model, int32_t but) {
     return most >= least ? exp(-flat * flat) : 0;
 }
 
+double surface_model_disorder(const struct surface_model *model, int whole) {
+    const struct kerf_tune_space *space = model->study->space;
+    double sum = 0;
+    for (int32_t i = 0; i < model->num_points && model->setup.kind == SURFACE_CORRELATED; i++) {
+        int32_t loose = 0, axis = 0;
+        for (int32_t k = 0; k < space->num_params; k++)
+            if (kernel_is_axis(&space->params[k]))
+                loose += kernel_is_loose(&space->params[k], kernel_lengths[model->hypers[i].lengths[axis++]]);
+        if (whole ? loose == axis : loose > 0) sum += model->weights[i];
+    }
+    return sum;
+}
+
 int32_t surface_model_point(const struct surface_model *model, double share) {
     double sum = 0;
     int32_t last = 0;

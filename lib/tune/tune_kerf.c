@@ -55,7 +55,7 @@ static void seek(const struct posterior_draws *draws, int32_t leader, struct ker
     int32_t fresh =
         probability >= study->question.confidence * (1 - draws->isolated) ? precaution_untried(draws->model) : -1;
     if (fresh >= 0 && probability < study->question.confidence) {
-        policy_measure(ret_decision, fresh, posterior_limit(draws), "all are alike: a value not tried yet may differ");
+        policy_measure(ret_decision, fresh, posterior_limit(draws), "nothing tells of a value that was not tried");
         return;
     }
     if (probability < study->question.confidence) {
@@ -119,15 +119,10 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
         policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was measured");
         return;
     }
-    int32_t size = precaution_size(draws->model, setting);
-    if (size >= 0) {
-        policy_measure(ret_decision, size, posterior_limit(draws),
-                       "at a size of the machine, where nothing was measured");
-        return;
-    }
-    int32_t step = precaution_step(draws->model, setting);
-    if (step >= 0) {
-        policy_measure(ret_decision, step, posterior_limit(draws), "before a step, where nothing was measured");
+    const char *why;
+    int32_t doubtful = precaution_at(draws->model, setting, &why);
+    if (doubtful >= 0) {
+        policy_measure(ret_decision, doubtful, posterior_limit(draws), "%s", why);
         return;
     }
     int32_t candidate = study->preference.num ? posterior_candidate(draws, leader) : -1;

@@ -379,6 +379,40 @@ static void the_last_value_before_a_step_is_found(void **state) {
     assert_in_range(right, rough.right_least, rough.studies);
 }
 
+/* As many threads as cores, and a cliff behind them. */
+static double cores(const int64_t *of) {
+    double t = (double)(of[0] < 8 ? of[0] : 8);
+    return (1 + 0.03 * (t - 1)) / t * (of[0] > 8 ? 1.6 + 0.05 * ((double)of[0] - 8) : 1);
+}
+
+/* On a machine of two modes the only run of the best may have been a slow one, and look like the cliff. */
+static void one_slow_run_rules_nothing_out(void **state) {
+    static const struct rough rough = {{"t=1..32", NULL}, cores, 0.02, 0.3, 60, 55, 0};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
+/* Each setting has a time of its own, whatever those beside it have. */
+static double disorder(const int64_t *of) {
+    struct pcg64 rng = random_seed((uint64_t)(of[0] * 64 + of[1]));
+    return exp(random_normal(&rng, 0, 0.08));
+}
+
+/* Where the surface has no order, what was not tried may be the best of all. */
+static void all_is_tried_where_there_is_no_order(void **state) {
+    static const struct rough rough = {{"x=1..6", "y=1..6"}, disorder, 0.02, 0, 20, 18, 70};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) {
+        struct rough_result result = study_rough(&rough, seed, 0);
+        right += result.right;
+        assert_in_range(result.runs, 36, rough.runs_most);
+    }
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
 /* Six runs with noise of 20 % can look like two modes, 0.7 s and 1.15 s: that is no reason to be sure. */
 static void noise_is_not_taken_for_modes(void **state) {
     static const int32_t settings[] = {0, 1, 1, 1, 0, 0};
@@ -411,13 +445,21 @@ static void a_flat_axis_hides_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_as_right_as_they_say), cmocka_unit_test(recommendations_are_within_the_margin),
-        cmocka_unit_test(rough_surfaces_are_found),         cmocka_unit_test(what_cannot_be_known_is_not_said),
-        cmocka_unit_test(a_flat_axis_hides_nothing),        cmocka_unit_test(two_modes_are_told_apart),
-        cmocka_unit_test(noise_of_the_best_counts),         cmocka_unit_test(a_pair_is_looked_at_often),
-        cmocka_unit_test(noise_is_not_taken_for_modes),     cmocka_unit_test(little_is_said_without_repeats),
-        cmocka_unit_test(sizes_of_the_machine_are_tried),   cmocka_unit_test(the_last_value_before_a_step_is_found),
+        cmocka_unit_test(answers_are_as_right_as_they_say),
+        cmocka_unit_test(recommendations_are_within_the_margin),
+        cmocka_unit_test(rough_surfaces_are_found),
+        cmocka_unit_test(what_cannot_be_known_is_not_said),
+        cmocka_unit_test(a_flat_axis_hides_nothing),
+        cmocka_unit_test(two_modes_are_told_apart),
+        cmocka_unit_test(noise_of_the_best_counts),
+        cmocka_unit_test(a_pair_is_looked_at_often),
+        cmocka_unit_test(noise_is_not_taken_for_modes),
+        cmocka_unit_test(little_is_said_without_repeats),
+        cmocka_unit_test(sizes_of_the_machine_are_tried),
+        cmocka_unit_test(the_last_value_before_a_step_is_found),
         cmocka_unit_test(few_sizes_are_looked_at_often),
+        cmocka_unit_test(one_slow_run_rules_nothing_out),
+        cmocka_unit_test(all_is_tried_where_there_is_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
