@@ -22,8 +22,8 @@ double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *ar
 double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
                           double length);
 
-/* 1 where a value tells little of the ones beside it at a length scale: on average they are correlated by less than 1/2. */
-int kernel_is_loose(const struct kerf_tune_param *param, double length);
+/* 1 where a value tells little of the ones beside it at a length scale: on average they are correlated by less than this. */
+int kernel_is_loose(const struct kerf_tune_param *param, double length, double least);
 
 /* 1 where the divisors of a parameter's values are structure of their own: 1, 2, 3, .. 64, but not 2, 4, 8, .. 64,
  * where each value has all divisors of the one before. */

@@ -254,7 +254,7 @@ static double isolated_chance(const struct surface_model *model) {
     int32_t num_settings = study->space->num_settings, tried = 0;
     for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
     double untried = 1 - (double)tried / num_settings, missed = hidden * untried;
-    return fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model, 1));
+    return fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model));
 }
 
 /*
@@ -272,7 +272,7 @@ static double luck(const struct surface_model *model) {
     double noise = surface_model_noise(model), within = model->study->question.within;
     int stands_alone = space->num_settings <= LUCKY_MAX;
     for (int32_t k = 0; k < space->num_params; k++) stands_alone |= !kernel_is_ordered(&space->params[k]);
-    double alone = stands_alone ? 1 : surface_model_disorder(model, 0);
+    double alone = stands_alone ? 1 : surface_model_looseness(model);
     return noise > 0 ? 1 + alone * LUCK * noise * noise / (noise * noise + within * within) : 1;
 }
 

@@ -81,7 +81,7 @@ static int32_t judge_changepoint(const struct surface_model *model, double *most
 static int32_t judge_isolated(const struct surface_model *model, double *most, struct surface_setup *setup,
                               struct kerf_error *err) {
     struct surface_setup with = *setup;
-    int32_t setting = model->study->observations[model->seen].setting;
+    int32_t setting = model->isolated.setting;
     double evidence, flatness = surface_model_flatness(model, setting);
     with.isolated.settings[with.isolated.num++] = setting;
     int32_t code = evidence_with(model, &with, &evidence, err);

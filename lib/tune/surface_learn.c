@@ -268,6 +268,36 @@ static int seems_isolated(struct surface_model *model, const struct kerf_tune_ob
                          mean, far * hypot(sd, surface_model_noise(model)));
 }
 
+/* All runs of the setting so far, two or more of them, are better than this. */
+static int are_better(const struct surface_model *model, int32_t setting, double than) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < model->seen; i++) {
+        const struct kerf_tune_observation *o = &model->study->observations[i];
+        if (o->setting != setting || !observation_is_informative(o)) continue;
+        if (o->outcome != KERF_TUNE_VALUE || without_slot(model, o) > than) return 0;
+        count++;
+    }
+    return count > 1;
+}
+
+/* A value that was found before much was known, and that the model gave up for noise since all others came out alike. */
+static int has_given_up(struct surface_model *model) {
+    struct isolated *isolated = &model->isolated;
+    double noise = surface_model_noise(model), mean, sd;
+    if (model->seen < isolated->judged || isolated->num == ISOLATED_MAX || !model->scale.logarithmic) return 0;
+    if (model->setup.kind != SURFACE_CORRELATED || model->informative < ISOLATED_AFTER) return 0;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        if (isnan(model->last[i].y) || isolated_has(isolated, model->active[i])) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        double than = mean - fmax(BETTER, FAR * hypot(sd, noise));
+        if (model->last[i].y > than || !are_better(model, model->active[i], than)) continue;
+        isolated->suspected = 0;
+        isolated->setting = model->active[i];
+        return 1;
+    }
+    return 0;
+}
+
 /* Scores a run by the prediction of the mixture as it was before: z = quantile of the normal distribution at the
  * probability integral transform (Dawid, "Statistical Theory: The Prequential Approach", 1984). */
 static void score(struct surface_model *model, const struct kerf_tune_observation *o, const struct gp_datum *datum) {
@@ -304,7 +334,7 @@ enum learnt surface_learn(struct surface_model *model, int32_t num_observations)
         int32_t level = surface_model_level(&model->changepoints, model->seen), newest = model->changepoints.num;
         if (!observation_is_informative(o)) continue;
         enum learnt seems = seems_changed(model, o);
-        if (seems == LEARNT && seems_isolated(model, o)) seems = IS_ISOLATED;
+        if (seems == LEARNT && (seems_isolated(model, o) || has_given_up(model))) seems = IS_ISOLATED;
         if (seems == LEARNT && seems_relabelled(model)) seems = RELABELLED;
         if (seems != LEARNT) return seems;
         int begins = level > 0 && model->changepoints.starts[level - 1] == model->seen;

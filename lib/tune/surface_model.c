@@ -346,32 +346,70 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
 
 static const double FLAT = 0.08; /* of a logarithm, between the best and the worst */
 
-double surface_model_flatness(const struct surface_model *model, int32_t but) {
+/* The means of the settings that were tried, but one: returns the setting with the least, -1: there is none. */
+static int32_t range_of_tried(const struct surface_model *model, int32_t but, double *ret_range) {
     double least = INFINITY, most = -INFINITY, mean, sd;
-    if (!kernel_has_divided(model->study->space) || model->setup.kind != SURFACE_CORRELATED ||
-        !model->scale.logarithmic)
-        return 0;
+    int32_t best = -1;
     for (int32_t i = 0; i < model->num_active; i++) {
         if (model->study->tallies[model->active[i]].values == 0 || model->active[i] == but) continue;
         surface_model_moments(model, i, &mean, &sd);
-        least = fmin(least, mean);
+        if (mean < least) least = mean, best = model->active[i];
         most = fmax(most, mean);
     }
-    double flat = (most - least) / FLAT;
-    return most >= least ? exp(-flat * flat) : 0;
+    *ret_range = most - least;
+    return best;
 }
 
-double surface_model_disorder(const struct surface_model *model, int whole) {
+/* From 1, where all that was tried but one setting is alike, to 0. */
+static double alikeness(const struct surface_model *model, int32_t but) {
+    double range;
+    if (range_of_tried(model, but, &range) < 0) return 0;
+    return exp(-range * range / (FLAT * FLAT));
+}
+
+static int is_compared(const struct surface_model *model) {
+    return model->setup.kind == SURFACE_CORRELATED && model->scale.logarithmic;
+}
+
+double surface_model_flatness(const struct surface_model *model, int32_t but) {
+    return kernel_has_divided(model->study->space) && is_compared(model) ? alikeness(model, but) : 0;
+}
+
+double surface_model_looseness(const struct surface_model *model) {
     const struct kerf_tune_space *space = model->study->space;
     double sum = 0;
     for (int32_t i = 0; i < model->num_points && model->setup.kind == SURFACE_CORRELATED; i++) {
         int32_t loose = 0, axis = 0;
         for (int32_t k = 0; k < space->num_params; k++)
             if (kernel_is_axis(&space->params[k]))
-                loose += kernel_is_loose(&space->params[k], kernel_lengths[model->hypers[i].lengths[axis++]]);
-        if (whole ? loose == axis : loose > 0) sum += model->weights[i];
+                loose |= kernel_is_loose(&space->params[k], kernel_lengths[model->hypers[i].lengths[axis++]], 0.5);
+        sum += loose * model->weights[i];
     }
     return sum;
+}
+
+/* Whether a point has no order: all parameters are loose, or none has an effect, and the nugget is what varies. Not where
+ * something was expected of each setting, which tells of it. */
+static int has_no_order(const struct surface_model *model, const struct hyperparameters *hyper) {
+    const struct kerf_tune_space *space = model->study->space;
+    int32_t loose = 0, idle = 0, axis = 0;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        if (!kernel_is_axis(&space->params[k])) continue;
+        int8_t length = hyper->lengths[axis++];
+        loose += kernel_is_loose(&space->params[k], kernel_lengths[length], 0.8);
+        idle += length == KERNEL_LENGTHS - 1;
+    }
+    return !hyper->with_prior && (loose == axis || (idle == axis && hyper->texture == 0));
+}
+
+double surface_model_disorder(const struct surface_model *model) {
+    double sum = 0, range;
+    if (!is_compared(model)) return 0;
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->weights[i] > 0 && has_no_order(model, &model->hypers[i])) sum += model->weights[i];
+    /* One that is better than all others, which are alike, is isolated. */
+    int32_t best = range_of_tried(model, -1, &range);
+    return sum * (1 - alikeness(model, best));
 }
 
 int32_t surface_model_point(const struct surface_model *model, double share) {

@@ -167,8 +167,11 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
  * surface explains itself, and a value that is fast alone is hardly expected. Without the setting `but`; 0 elsewhere. */
 double surface_model_flatness(const struct surface_model *model, int32_t but);
 
-/* The probability that a parameter, or `whole`: each, has no order: its values tell little of the ones beside them. */
-double surface_model_disorder(const struct surface_model *model, int whole);
+/* The probability that a parameter's values tell little of the ones beside them. */
+double surface_model_looseness(const struct surface_model *model);
+
+/* The probability that no setting tells of another although they differ. */
+double surface_model_disorder(const struct surface_model *model);
 
 /* The point of the mixture at a share of the cumulated weight. */
 int32_t surface_model_point(const struct surface_model *model, double share);
