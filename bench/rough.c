@@ -197,9 +197,11 @@ static double flat(const double *v, int32_t n) {
     return 1;
 }
 
-static double scattered36(const double *v, int32_t n) {
-    (void)n;
-    struct pcg64 rng = random_seed((uint64_t)(v[0] * 64 + v[1]));
+/* No setting tells of another. */
+static double disorder(const double *v, int32_t n) {
+    uint64_t place = 0;
+    for (int32_t k = 0; k < n; k++) place = 64 * place + (uint64_t)v[k];
+    struct pcg64 rng = random_seed(place);
     return exp(random_normal(&rng, 0, 0.08));
 }
 
@@ -266,8 +268,11 @@ static const struct rough cases[] = {
     {"flat64", {"x=1..64"}, flat, 0.01, PLAIN, 1},
     {"flat12", {"x=1..2048:x2"}, flat, 0.01, PLAIN, 1},
     {"scattered40", {"x=1..40"}, scattered, 0.02, PLAIN, 1},
-    {"order36/5%", {"x=1..6", "y=1..6"}, scattered36, 0.05, PLAIN, 1},
-    {"order36/2%", {"x=1..6", "y=1..6"}, scattered36, 0.02, PLAIN, 1},
+    {"disorder16", {"x=33..48"}, disorder, 0.02, PLAIN, 1},
+    {"disorder36", {"x=1..6", "y=1..6"}, disorder, 0.02, PLAIN, 1},
+    {"disorder36/5%", {"x=1..6", "y=1..6"}, disorder, 0.05, PLAIN, 1},
+    {"disorder64", {"x=1..4", "y=1..4", "z=1..4"}, disorder, 0.02, PLAIN, 1},
+    {"disorder100", {"x=1..10", "y=1..10"}, disorder, 0.02, PLAIN, 1},
     {"valleys", {"a=1..1024:x2"}, valleys, 0.02, PLAIN, 1},
     {"tiles",
      {"bm=16..256:x2", "bn=16..256:x2", "bk=16..256:x2", "wm=16..256:x2", "wn=16..256:x2"},

@@ -226,7 +226,7 @@ static void words_doubts(struct kerf_text *out, const struct tune_report *report
     }
     if (answer->chance_isolated > 0.01 && answer->predictions > 0) {
         kerf_text_add(
-            out, "Nothing tells of the values that were not tried; that one of them is better has a probability of ");
+            out, "That a value which was not tried is better, although nothing beside it is, has a probability of ");
         words_chance(out, answer->chance_isolated);
         kerf_text_add(out, ".\n");
     }

@@ -54,8 +54,7 @@ double kernel_correlation(const struct kerf_tune_param *param, const double *coo
 }
 
 int kernel_is_loose(const struct kerf_tune_param *param, double length, double least) {
-    if (!kernel_is_ordered(param)) return length < 1; /* than what two words are apart */
-    return matern(1.0 / (param->num_values - 1), length) < least;
+    return matern(kernel_is_ordered(param) ? 1.0 / (param->num_values - 1) : 1, length) < least;
 }
 
 double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b) {

@@ -180,7 +180,7 @@ static int32_t run_once(const struct surface_model *model, int32_t of) {
     int32_t leader = surface_model_find(model, of);
     double least, sd;
     struct tried tried;
-    if (leader < 0 || !model->scale.logarithmic) return -1;
+    if (leader < 0 || !model->scale.logarithmic || history_is_exact(model->study)) return -1;
     surface_model_moments(model, leader, &least, &sd);
     for (int32_t k = 0; k < space->num_params; k++) {
         int32_t own = space->values[(int64_t)of * space->num_params + k];
@@ -192,7 +192,8 @@ static int32_t run_once(const struct surface_model *model, int32_t of) {
             const struct tried_value *next = pair[0].value == own ? &pair[1] : &pair[0];
             int32_t setting = with_value(space, of, k, next->value);
             double rise = next->mean - least;
-            if (model->study->tallies[setting].values == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
+            const struct tally *tally = &model->study->tallies[setting];
+            if (tally->tries == 1 && tally->values == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
         }
     }
     return -1;

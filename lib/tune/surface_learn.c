@@ -14,7 +14,7 @@
 #include "tune/statistics.h"
 #include "tune/surface_model.h"
 
-enum { SCORED_AFTER = 4, ISOLATED_AFTER = 6, FORGET_AFTER = 8 };
+enum { SCORED_AFTER = 4, ISOLATED_AFTER = 6, FORGET_AFTER = 8, GIVEN_UP_EVERY = 8 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
 static const double SCORE_MAX = 16;   /* of z squared: one run alone does not decide */
@@ -280,18 +280,20 @@ static int are_better(const struct surface_model *model, int32_t setting, double
     return count > 1;
 }
 
-/* A value that was found before much was known, and that the model gave up for noise since all others came out alike. */
+/* A value that was found before much was known, and that the model gave up for noise since all others came out alike. Asked
+ * for at every GIVEN_UP_EVERY-th run, each time from another setting on, as it may be denied again and again. */
 static int has_given_up(struct surface_model *model) {
     struct isolated *isolated = &model->isolated;
     double noise = surface_model_noise(model), mean, sd;
-    if (model->seen < isolated->judged || isolated->num == ISOLATED_MAX || !model->scale.logarithmic) return 0;
-    if (model->setup.kind != SURFACE_CORRELATED || model->informative < ISOLATED_AFTER) return 0;
-    for (int32_t i = 0; i < model->num_active; i++) {
+    if (model->seen < isolated->judged || isolated->num == ISOLATED_MAX || isolated->suspected) return 0;
+    if (!model->scale.logarithmic || model->setup.kind != SURFACE_CORRELATED) return 0;
+    if (model->informative < ISOLATED_AFTER || model->informative % GIVEN_UP_EVERY != 0) return 0;
+    for (int32_t k = 0; k < model->num_active; k++) {
+        int32_t i = (model->informative / GIVEN_UP_EVERY + k) % model->num_active;
         if (isnan(model->last[i].y) || isolated_has(isolated, model->active[i])) continue;
         surface_model_moments(model, i, &mean, &sd);
         double than = mean - fmax(BETTER, FAR * hypot(sd, noise));
         if (model->last[i].y > than || !are_better(model, model->active[i], than)) continue;
-        isolated->suspected = 0;
         isolated->setting = model->active[i];
         return 1;
     }

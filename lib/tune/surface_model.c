@@ -346,12 +346,22 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
 
 static const double FLAT = 0.08; /* of a logarithm, between the best and the worst */
 
-/* The means of the settings that were tried, but one: returns the setting with the least, -1: there is none. */
+/* As far as the model has seen: a study that is played again is judged as it was. */
+static int was_measured(const struct surface_model *model, int32_t setting) {
+    const struct kerf_tune_study *study = model->study;
+    for (int32_t i = 0; i <= model->seen && i < study->num_observations; i++)
+        if (study->observations[i].setting == setting && study->observations[i].outcome == KERF_TUNE_VALUE &&
+            observation_is_informative(&study->observations[i]))
+            return 1;
+    return 0;
+}
+
+/* The means of the settings that were measured, but one: returns the setting with the least, -1: there is none. */
 static int32_t range_of_tried(const struct surface_model *model, int32_t but, double *ret_range) {
     double least = INFINITY, most = -INFINITY, mean, sd;
     int32_t best = -1;
     for (int32_t i = 0; i < model->num_active; i++) {
-        if (model->study->tallies[model->active[i]].values == 0 || model->active[i] == but) continue;
+        if (model->active[i] == but || !was_measured(model, model->active[i])) continue;
         surface_model_moments(model, i, &mean, &sd);
         if (mean < least) least = mean, best = model->active[i];
         most = fmax(most, mean);
@@ -388,15 +398,15 @@ double surface_model_looseness(const struct surface_model *model) {
     return sum;
 }
 
-/* Whether a point has no order: all parameters are loose, or none has an effect, and the nugget is what varies. Not where
- * something was expected of each setting, which tells of it. */
+/* Whether a point has no order: all parameters are loose, by the shortest length even where a value tells a little of the next
+ * one, or none has an effect, and the nugget is what varies. Not where something was expected of each setting. */
 static int has_no_order(const struct surface_model *model, const struct hyperparameters *hyper) {
     const struct kerf_tune_space *space = model->study->space;
     int32_t loose = 0, idle = 0, axis = 0;
     for (int32_t k = 0; k < space->num_params; k++) {
         if (!kernel_is_axis(&space->params[k])) continue;
         int8_t length = hyper->lengths[axis++];
-        loose += kernel_is_loose(&space->params[k], kernel_lengths[length], 0.8);
+        loose += kernel_is_loose(&space->params[k], kernel_lengths[length], length == 0 ? 0.8 : 0.5);
         idle += length == KERNEL_LENGTHS - 1;
     }
     return !hyper->with_prior && (loose == axis || (idle == axis && hyper->texture == 0));
@@ -404,12 +414,12 @@ static int has_no_order(const struct surface_model *model, const struct hyperpar
 
 double surface_model_disorder(const struct surface_model *model) {
     double sum = 0, range;
-    if (!is_compared(model)) return 0;
+    if (!is_compared(model) || model->setup.num_earlier > 0) return 0;
     for (int32_t i = 0; i < model->num_points; i++)
         if (model->weights[i] > 0 && has_no_order(model, &model->hypers[i])) sum += model->weights[i];
     /* One that is better than all others, which are alike, is isolated. */
     int32_t best = range_of_tried(model, -1, &range);
-    return sum * (1 - alikeness(model, best));
+    return best < 0 ? 0 : fmin(sum, 1) * (1 - alikeness(model, best));
 }
 
 int32_t surface_model_point(const struct surface_model *model, double share) {

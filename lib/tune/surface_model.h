@@ -31,7 +31,7 @@ struct changepoints {                 /* all zeros: none */
 /* ---- Isolated values --------------------------------------------------------------------------------------------- */
 
 /* Isolated settings, whose value does not follow from their neighbours: run twice, both times far better than the model
- * had expected, with similar results. */
+ * had expected, with similar results; or all runs of it are far better than what the model holds it for since. */
 
 enum { ISOLATED_MAX = 16 };
 
@@ -170,7 +170,7 @@ double surface_model_flatness(const struct surface_model *model, int32_t but);
 /* The probability that a parameter's values tell little of the ones beside them. */
 double surface_model_looseness(const struct surface_model *model);
 
-/* The probability that no setting tells of another although they differ. */
+/* The probability that no setting tells of another although they differ; 0 where earlier studies tell of them. */
 double surface_model_disorder(const struct surface_model *model);
 
 /* The point of the mixture at a share of the cumulated weight. */
