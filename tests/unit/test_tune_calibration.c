@@ -402,8 +402,8 @@ static double disorder(const int64_t *of) {
 
 /* Where the surface has no order, what was not tried may be the best of all. */
 static void all_is_tried_where_there_is_no_order(void **state) {
-    static const struct rough roughs[] = {{{"x=1..6", "y=1..6"}, disorder, 0.02, 0, 20, 18, 70},
-                                          {{"x=33..48", NULL}, disorder, 0.02, 0, 30, 28, 70}};
+    static const struct rough roughs[] = {{{"x=1..6", "y=1..6"}, disorder, 0.02, 0, 8, 7, 70},
+                                          {{"x=33..48", NULL}, disorder, 0.02, 0, 16, 15, 70}};
     (void)state;
     for (size_t k = 0; k < sizeof roughs / sizeof *roughs; k++) {
         int32_t right = 0;
