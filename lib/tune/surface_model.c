@@ -385,31 +385,38 @@ double surface_model_flatness(const struct surface_model *model, int32_t but) {
     return kernel_has_divided(model->study->space) && is_compared(model) ? alikeness(model, but) : 0;
 }
 
-double surface_model_looseness(const struct surface_model *model) {
-    const struct kerf_tune_space *space = model->study->space;
-    double sum = 0;
-    for (int32_t i = 0; i < model->num_points && model->setup.kind == SURFACE_CORRELATED; i++) {
-        int32_t loose = 0, axis = 0;
-        for (int32_t k = 0; k < space->num_params; k++)
-            if (kernel_is_axis(&space->params[k]))
-                loose |= kernel_is_loose(&space->params[k], kernel_lengths[model->hypers[i].lengths[axis++]], 0.5);
-        sum += loose * model->weights[i];
-    }
-    return sum;
-}
+/* Neighbours that are correlated by less tell little of each other; by the shortest length, for which no other stands in, also
+ * those of up to 20 values. */
+static const double LOOSE = 0.5, LOOSE_SHORTEST = 0.8;
 
-/* Whether a point has no order: all parameters are loose, by the shortest length even where a value tells a little of the next
- * one, or none has an effect, and the nugget is what varies. Not where something was expected of each setting. */
-static int has_no_order(const struct surface_model *model, const struct hyperparameters *hyper) {
+/* How many parameters are loose, of all that are axes. */
+static int32_t loose_axes(const struct surface_model *model, const struct hyperparameters *hyper, double shortest,
+                          int32_t *ret_axes) {
     const struct kerf_tune_space *space = model->study->space;
-    int32_t loose = 0, idle = 0, axis = 0;
+    int32_t loose = 0, axis = 0;
     for (int32_t k = 0; k < space->num_params; k++) {
         if (!kernel_is_axis(&space->params[k])) continue;
         int8_t length = hyper->lengths[axis++];
-        loose += kernel_is_loose(&space->params[k], kernel_lengths[length], length == 0 ? 0.8 : 0.5);
-        idle += length == KERNEL_LENGTHS - 1;
+        loose += kernel_is_loose(&space->params[k], kernel_lengths[length], length == 0 ? shortest : LOOSE);
     }
-    return !hyper->with_prior && (loose == axis || (idle == axis && hyper->texture == 0));
+    *ret_axes = axis;
+    return loose;
+}
+
+double surface_model_looseness(const struct surface_model *model) {
+    double sum = 0;
+    int32_t axes;
+    for (int32_t i = 0; i < model->num_points && model->setup.kind == SURFACE_CORRELATED; i++)
+        if (loose_axes(model, &model->hypers[i], LOOSE, &axes) > 0) sum += model->weights[i];
+    return sum;
+}
+
+/* All parameters are loose; or none has an effect, and the nugget is what varies. Not where something was expected of each
+ * setting. */
+static int has_no_order(const struct surface_model *model, const struct hyperparameters *hyper) {
+    int32_t axes, idle = 0, loose = loose_axes(model, hyper, LOOSE_SHORTEST, &axes);
+    for (int32_t k = 0; k < axes; k++) idle += hyper->lengths[k] == KERNEL_LENGTHS - 1;
+    return !hyper->with_prior && (loose == axes || (idle == axes && hyper->texture == 0));
 }
 
 double surface_model_disorder(const struct surface_model *model) {
