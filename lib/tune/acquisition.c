@@ -67,12 +67,17 @@ int32_t acquisition_best(const struct posterior_draws *draws, const unsigned cha
  */
 enum { FEW = 12, OF_FEW = 3, OF_MANY = 1, OF_WORDS = 6, WORDS_FROM = 3 };
 
+/* How often a setting was measured, or is pending. */
+static int32_t runs_of(const struct surface_model *model, int32_t setting) {
+    return model->study->tallies[setting].values + surface_model_pending(model, setting);
+}
+
 /* The most probable of those that were run; `once`: of those that were run once, where there are any. */
 static int32_t nearest_rival(const struct posterior_draws *draws, int32_t leader, int once) {
     int32_t rival = leader;
     for (int32_t i = 0; i < draws->num; i++) {
-        int32_t values = draws->model->study->tallies[posterior_draws_setting(draws, i)].values;
-        if (i == leader || values == 0 || (once && values > 1)) continue;
+        int32_t runs = runs_of(draws->model, posterior_draws_setting(draws, i));
+        if (i == leader || runs == 0 || (once && runs > 1)) continue;
         if (rival == leader || draws->within[i] > draws->within[rival]) rival = i;
     }
     return rival;
@@ -89,15 +94,15 @@ int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader) 
     int words = has_words(study->space) && study->num_open <= FEW;
     int32_t wanted = words ? OF_WORDS : study->num_open <= FEW ? OF_FEW : OF_MANY;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        int32_t again = study->tallies[i].values - 1;
+        int32_t again = runs_of(draws->model, i) - 1;
         if (again > 0) wanted -= words ? 1 : again;
     }
     if (wanted <= 0) return -1;
     int32_t nearest = nearest_rival(draws, leader, words), setting = posterior_draws_setting(draws, leader),
             rival = posterior_draws_setting(draws, nearest);
     if (words && nearest == leader)
-        return study->tallies[setting].values <= OF_FEW ? setting : -1; /* no other is left */
-    return words || study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
+        return runs_of(draws->model, setting) <= OF_FEW ? setting : -1; /* no other is left */
+    return words || runs_of(draws->model, rival) < runs_of(draws->model, setting) ? rival : setting;
 }
 
 double acquisition_supported(const struct kerf_tune_study *study) {

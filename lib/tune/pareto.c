@@ -314,11 +314,11 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
     }
     for (int32_t m = 0; m < pareto->verdict.num && study->num_open <= FEW; m++) {
         int32_t setting = posterior_draws_setting(draws, pareto->verdict.members[m]);
-        if (study->tallies[setting].values < 2) return setting;
+        if (study->tallies[setting].values + surface_model_pending(draws->model, setting) < 2) return setting;
     }
     *ret_why = "the first setting again: has the machine changed?";
     for (int o = 0; o < BOTH; o++) {
-        int32_t anchor = precaution_anchor(study, posterior_draws_setting(draws, end_of(pareto, o)));
+        int32_t anchor = precaution_anchor(draws->model, posterior_draws_setting(draws, end_of(pareto, o)));
         if (anchor >= 0) return anchor;
     }
     *ret_why = "beside the front, where nothing was measured";

@@ -54,7 +54,8 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
 
 /* ---- Precautions (precautions.c) --------------------------------------------------------------------------------- */
 
-/* What has to be run before an answer counts, although the model is sure already. Each returns a setting, -1: none. */
+/* What has to be run before an answer counts, although the model is sure already, and is not pending. Each returns a
+ * setting, -1: none. */
 
 /* An open setting that was never tried. */
 int32_t precaution_untried(const struct surface_model *model);
@@ -76,7 +77,7 @@ int32_t precaution_at(const struct surface_model *model, int32_t of, const char 
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried
  * often enough. */
-int32_t precaution_anchor(const struct kerf_tune_study *study, int32_t leader);
+int32_t precaution_anchor(const struct surface_model *model, int32_t leader);
 
 /* ---- Earlier studies --------------------------------------------------------------------------------------------- */
 

@@ -15,13 +15,18 @@ static const double FAR_SLOWER = 0.25; /* of a logarithm: no size of a machine i
  * much steeper than behind it; not where the model expects all but such a share of the rise in the middle of the gap. */
 static const double STEP_NEAR = 0.1, STEP_RISE = 0.06, STEP_SURE = 1, STEP_STEEPER = 1.5, STEP_EXPLAINED = 0.25;
 
+/* How often a setting was tried, or is pending. */
+static int32_t tries_of(const struct surface_model *model, int32_t setting) {
+    return model->study->tallies[setting].tries + surface_model_pending(model, setting);
+}
+
 /* At random: a fixed order would always leave the same ones for last. */
 int32_t precaution_untried(const struct surface_model *model) {
     struct pcg64 rng = history_random(model->study);
     int32_t best = -1, ties = 0;
     for (int32_t i = 0; i < model->num_active; i++) {
         int32_t setting = model->active[i];
-        if (model->study->tallies[setting].tries > 0 || !history_is_open(model->study, setting)) continue;
+        if (tries_of(model, setting) > 0 || !history_is_open(model->study, setting)) continue;
         if (random_to(&rng, (uint32_t)ties++) == 0) best = setting;
     }
     return best;
@@ -45,7 +50,7 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of) {
             for (int32_t i = 0; i < model->num_active; i++) {
                 int32_t setting = model->active[i];
                 if (space->values[(int64_t)setting * space->num_params + k] != from[k] + step) continue;
-                tried |= study->tallies[setting].tries > 0;
+                tried |= tries_of(model, setting) > 0;
                 if (history_is_open(study, setting) && same_but(space, setting, of, k)) beside = setting;
             }
             if (!tried && beside >= 0) return beside;
@@ -85,7 +90,7 @@ static int32_t size_of_machine(const struct surface_model *model, int32_t of) {
             int32_t index = index_of(&space->params[k], study->sizes[i]);
             if (index < 0 || !kernel_is_divided(&space->params[k])) continue;
             int32_t setting = with_value(space, of, k, index);
-            if (setting < 0 || study->tallies[setting].tries > 0 || !history_is_open(study, setting)) continue;
+            if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) continue;
             if (!is_far_slower(model, setting, of)) return setting;
         }
     return -1;
@@ -146,7 +151,7 @@ static int32_t in_gap(const struct surface_model *model, int32_t of, int32_t par
     double mean, sd;
     if (abs(bad->value - good->value) < 2) return -1;
     int32_t setting = with_value(study->space, of, param, (good->value + bad->value) / 2), at;
-    if (setting < 0 || study->tallies[setting].tries > 0 || !history_is_open(study, setting)) return -1;
+    if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) return -1;
     if ((at = surface_model_find(model, setting)) < 0) return setting;
     surface_model_moments(model, at, &mean, &sd);
     return mean > bad->mean - STEP_EXPLAINED * (bad->mean - good->mean) ? -1 : setting;
@@ -192,8 +197,8 @@ static int32_t run_once(const struct surface_model *model, int32_t of) {
             const struct tried_value *next = pair[0].value == own ? &pair[1] : &pair[0];
             int32_t setting = with_value(space, of, k, next->value);
             double rise = next->mean - least;
-            const struct tally *tally = &model->study->tallies[setting];
-            if (tally->tries == 1 && tally->values == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
+            int32_t values = model->study->tallies[setting].values;
+            if (values == 1 && tries_of(model, setting) == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
         }
     }
     return -1;
@@ -220,7 +225,8 @@ static int tells_value(const struct kerf_tune_study *study, const struct kerf_tu
     return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
 }
 
-int32_t precaution_anchor(const struct kerf_tune_study *study, int32_t leader) {
+int32_t precaution_anchor(const struct surface_model *model, int32_t leader) {
+    const struct kerf_tune_study *study = model->study;
     int32_t anchor = -1, led = 0, tries = 0;
     for (int32_t i = 0; i < study->num_observations; i++) {
         const struct kerf_tune_observation *o = &study->observations[i];
@@ -229,5 +235,6 @@ int32_t precaution_anchor(const struct kerf_tune_study *study, int32_t leader) {
         if (tells && anchor < 0) anchor = o->setting;
         led |= tells && o->setting == leader;
     }
+    if (anchor >= 0 && surface_model_pending(model, anchor) > 0) return -1;
     return tries >= ANCHOR_TRIES || anchor == leader ? -1 : anchor;
 }

@@ -65,6 +65,12 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
     return low < model->num_active && model->active[low] == setting ? low : -1;
 }
 
+int32_t surface_model_pending(const struct surface_model *model, int32_t setting) {
+    int32_t runs = 0;
+    for (int32_t k = 0; k < model->num_pending; k++) runs += model->pending[k] == setting;
+    return runs;
+}
+
 static void set_scale(struct surface_model *model) {
     const struct kerf_tune_question *question = &model->study->question;
     const struct kerf_tune_observation *of[2] = {model->setup.earlier, model->study->observations};

@@ -132,11 +132,13 @@ struct surface_model {
     struct gp *points;                    /* [num_points] */
     double *weights;                      /* [num_points], sum 1 */
     double *work;                         /* [dims] */
-    double **normals;    /* [num_active + 3], of posterior_draws.c: which never change; the last owns the memory */
-    int32_t seen;        /* observations of the study that are in it */
-    int32_t informative; /* the informative ones among them */
-    double clock;        /* of the last one */
-    double run_s;        /* of the first one, which is the unit of drift; -1: the number of observations is time */
+    double **normals;       /* [num_active + 3], of posterior_draws.c: which never change; the last owns the memory */
+    int32_t seen;           /* observations of the study that are in it */
+    int32_t informative;    /* the informative ones among them */
+    double clock;           /* of the last one */
+    double run_s;           /* of the first one, which is the unit of drift; -1: the number of observations is time */
+    const int32_t *pending; /* [num_pending] the caller's, as if they had come out as expected (surface_fantasize) */
+    int32_t num_pending;
 };
 
 /* A model before any observation; surface_learn.c conditions it. */
@@ -146,6 +148,9 @@ struct surface_model *surface_model_free(struct surface_model *model);
 
 /* The place of a setting in `active`, -1: it is not modelled. */
 int32_t surface_model_find(const struct surface_model *model, int32_t setting);
+
+/* How many runs of a setting are pending. */
+int32_t surface_model_pending(const struct surface_model *model, int32_t setting);
 
 /* Which of the earlier studies' offsets an earlier observation has, 0 .. num_earlier_studies - 1. */
 int32_t surface_model_earlier_study(const struct surface_model *model, int32_t index);
@@ -232,7 +237,8 @@ enum { SURFACE_FEW_POINTS = 24 }; /* of the grid of hyperparameters, where evide
 int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
                        struct kerf_error *err);
 
-/* A copy of the model with less uncertainty and the same means, as if these settings had come out as expected. */
+/* A copy of the model with less uncertainty and the same means, as if these settings had come out as expected. It lives no
+ * longer than `pending`. */
 int32_t surface_fantasize(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
                           struct surface_model **ret_model, struct kerf_error *err);
 

@@ -57,6 +57,8 @@ int32_t surface_fantasize(const struct surface_model *model, const int32_t *pend
     if (copy == NULL) return error_no_memory(err, "a study");
     *copy = *model;
     copy->arena = (struct arena){0};
+    copy->pending = pending;
+    copy->num_pending = num_pending;
     copy->points = arena_take(&copy->arena, points, sizeof *copy->points);
     copy->work = arena_take(&copy->arena, dims, sizeof *copy->work);
     double *mean = arena_take(&copy->arena, points, dims * sizeof *mean);

@@ -109,7 +109,7 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
                        "once more: how much do runs of one setting differ?");
         return;
     }
-    int32_t anchor = precaution_anchor(study, setting);
+    int32_t anchor = precaution_anchor(draws->model, setting);
     if (anchor >= 0) {
         policy_measure(ret_decision, anchor, 0, "the first setting again: has the machine changed?");
         return;

@@ -322,6 +322,48 @@ static void pending_settings_and_slots(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* A run that is needed once is not started on two slots. */
+static void precautions_are_not_run_twice(void **state) {
+    (void)state;
+    static const char *const once[] = {"the first setting again", "beside the leader,", "nothing tells of",
+                                       "at a size of the machine", "before a step"};
+    const int64_t sizes[] = {7, 14};
+    int32_t seen = 0;
+    for (int seed = 1; seed <= 8; seed++) {
+        const char *params[] = {"threads=1..16", "batch=1..4"};
+        struct kerf_tune_space *space;
+        assert_int_equal(kerf_tune_space_create(params, 1 + seed % 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = (uint64_t)seed;
+        struct kerf_tune_study *study = begin(&question);
+        assert_int_equal(kerf_tune_study_sizes(study, sizes, 2, NULL), KERF_OK);
+        struct pcg64 rng = random_seed((uint64_t)seed);
+        for (int round = 0; round < 60; round++) {
+            int32_t pending[3], count = 0;
+            for (struct kerf_tune_decision decision; count < 3; pending[count++] = decision.setting) {
+                assert_int_equal(kerf_tune_study_next(study, pending, count, count, &decision, NULL), KERF_OK);
+                if (decision.action == KERF_TUNE_STOP) break;
+                for (size_t k = 0; k < sizeof once / sizeof *once; k++) {
+                    if (strncmp(decision.reason, once[k], strlen(once[k])) != 0) continue;
+                    seen++;
+                    for (int32_t i = 0; i < count; i++) assert_int_not_equal(pending[i], decision.setting);
+                }
+            }
+            for (int32_t k = 0; k < count; k++) {
+                double off = fabs(value_of(space, pending[k], 0) - 11.0), e = random_normal(&rng, 0, 0.005);
+                struct kerf_tune_observation o = {.setting = pending[k], .value = 1 + 0.03 * off + e, .slot = k};
+                o.start_s = 3 * round;
+                o.end_s = 3 * round + 1;
+                observe(study, &o);
+            }
+            if (count == 0) break;
+        }
+        kerf_tune_study_free(study);
+        kerf_tune_space_free(space);
+    }
+    assert_true(seen > 0);
+}
+
 /* A run that is stopped at a limit rules its setting out: no share of the draws has it as the best, as that of the
  * normal distribution would that stands for what is left. Right beside a fast one it may have been a hitch. */
 static void what_was_stopped_is_ruled_out(void **state) {
@@ -515,6 +557,7 @@ int main(void) {
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
+        cmocka_unit_test(precautions_are_not_run_twice),
         cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(what_was_stopped_unsettles_no_other),
         cmocka_unit_test(earlier_studies_and_guesses_help),
