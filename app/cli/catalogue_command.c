@@ -220,7 +220,6 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
 
 static int64_t or_one(int64_t value) { return value ? value : 1; }
 
-/* What its sizes cost at a shard. */
 /* What a device cannot compute in has no time. */
 static int32_t check_rate(const struct kerf_problem *problem, struct kerf_error *err) {
     const struct kerf_system *system = &problem->system;
@@ -231,6 +230,7 @@ static int32_t check_rate(const struct kerf_problem *problem, struct kerf_error 
                           system->name, kerf_precision_name(problem->precision));
 }
 
+/* What its sizes cost at a shard. */
 static int32_t find_advice(const struct kerf_model *model, const struct catalogue_options *options,
                            struct kerf_problem *problem, struct kerf_layout *layout, struct kerf_advice *ret_advice,
                            struct kerf_error *err) {
@@ -262,8 +262,13 @@ static int32_t check_options(const struct catalogue_options *options, struct ker
     if (given && options->system == NULL)
         return kerf_error_set(err, KERF_EINVALID, "%s says how the model is sharded on a system: also give --system",
                               given);
-    if (options->system && (options->source || options->names.count == 0))
-        return kerf_error_set(err, KERF_EINVALID, "--system says what a model's sizes cost: %s",
+    if (options->source && options->names.count == 0)
+        return kerf_error_set(err, KERF_EINVALID, "--source prints the file of a model: name the model");
+    if (!options->system && !options->seq_length) return KERF_OK;
+    if (options->source || options->names.count == 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s: %s",
+                              options->system ? "--system says what a model's sizes cost"
+                                              : "--seq-length says of how many tokens a model's FLOP are",
                               options->source ? "leave out --source" : "name the model");
     return KERF_OK;
 }

@@ -215,7 +215,7 @@ static int32_t read_launches(struct plan_options *values, struct kerf_launch **r
                                   values->ask.framework, values->emit);
         code = kerf_framework_parse(values->emit, ret_emit, err);
         values->ask.framework = values->emit;
-        if (values->outputs.count == 0 && strcmp(values->format, "table") == 0) values->format = "launch";
+        if (values->outputs.count == 0 && values->format == render_usual) values->format = "launch";
     }
     if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, ret_launch, err);
     if (code != KERF_OK || *ret_launch == NULL) return code;

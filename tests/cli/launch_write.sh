@@ -86,6 +86,8 @@ echo "== plan --emit"
 refused plan llama3_8b -s h100 -n 32 -b 128 -o train2.sh
 refused plan llama3_8b -s h100 -n 32 -b 128 --emit nanotron --for megatron
 ask plan deepseek_v3 -s h100 -n 8 -b 64 --seq-length 4096 --emit megatron
+echo "== a table that was asked for"
+"$KERF" plan llama3_8b -s h100 -n 32 -b 128 --emit nanotron --format table | head -n 1
 echo "== estimate --launch and plan --launch"
 "$KERF" estimate llama3_8b -s h100 -b 128 --layout tp=4,pp=4,dp=2,recompute=full --emit megatron >old.sh
 ask estimate --launch old.sh -s h100

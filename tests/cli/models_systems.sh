@@ -41,6 +41,9 @@ plan opt.json a100 | sed 's/"opt"/"gpt3"/' | cmp - names
 echo "== what there is not"
 refused models gtp3
 refused models gtp3 --source
+refused models --source
+refused models --seq-length 5
+refused models gpt3 --source --seq-length 5
 refused models a100
 refused systems h20
 refused systems none
