@@ -253,9 +253,14 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
     return code;
 }
 
+/* What cannot run comes behind what can: 0 runs, 1 holds more than its cap, 2 there is no schedule. */
+static int hindrance(const struct schedule_answer *answer) {
+    return answer->timeline == NULL ? 2 : answer->timeline->over_cap >= 0;
+}
+
 static int by_p95(const void *left, const void *right) {
     const struct schedule_answer *a = left, *b = right;
-    if ((a->timeline == NULL) != (b->timeline == NULL)) return a->timeline == NULL ? 1 : -1;
+    if (hindrance(a) != hindrance(b)) return hindrance(a) - hindrance(b);
     return a->noisy.p95_s < b->noisy.p95_s ? -1 : a->noisy.p95_s > b->noisy.p95_s;
 }
 
