@@ -225,8 +225,9 @@ static double low_if_slow(const struct surface_model *model, int32_t i, double r
     return upper - modes->slower - reach * modes->noise / sqrt(runs);
 }
 
-static void write_estimate(const struct surface_model *model, int32_t i, double reach, double drift,
+static void write_estimate(const struct posterior_draws *draws, int32_t i, double reach, double drift,
                            struct kerf_tune_estimate *of) {
+    const struct surface_model *model = draws->model;
     double mean, sd;
     surface_model_moments(model, i, &mean, &sd);
     double low = fmin(mean - reach * sd, low_if_slow(model, i, reach)) + drift;
@@ -235,7 +236,8 @@ static void write_estimate(const struct surface_model *model, int32_t i, double 
     of->mean = scale_from(&model->scale, mean);
     of->interval[0] = fmin(a, b);
     of->interval[1] = fmax(a, b);
-    of->probability_within = of->probability_within_margin = 0;
+    of->probability_within = posterior_draws_outside(draws, i, model->study->question.within);
+    of->probability_within_margin = posterior_draws_outside(draws, i, model->study->question.margin);
 }
 
 /* For a setting that was drawn together with the drift: their sum is better known than each alone. */
@@ -276,7 +278,7 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
     const struct surface_model *model = posterior->model;
     double reach = reach_of(model), drift = drift_now(draws);
     for (int32_t i = 0; i < model->num_active; i++)
-        write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
+        write_estimate(draws, i, reach, drift, &study->estimates[model->active[i]]);
     for (int32_t i = 0; i < draws->num; i++)
         write_drawn(draws, i, &study->estimates[posterior_draws_setting(draws, i)]);
     double most = acquisition_supported(study);

@@ -71,6 +71,10 @@ static struct bound lowest(const struct surface_model *model, int32_t at, double
     return (struct bound){mean - fmax(REACH * sd, slower), at};
 }
 
+enum { DRAWN_LOWEST = 96 };
+
+/* Those that may be the lowest, and beside them of the measured ones: an answer is one of these, and the less is known of
+ * the others the lower may they be. */
 static int choose(struct posterior_draws *draws, const int32_t *also, int32_t num_also) {
     const struct surface_model *model = draws->model;
     int32_t n = model->num_active, count = 0;
@@ -88,7 +92,13 @@ static int choose(struct posterior_draws *draws, const int32_t *also, int32_t nu
     for (int32_t i = 0; i < num_also; i++)
         if (also[i] >= 0 && history_is_open(model->study, model->active[also[i]])) add(draws, also[i]);
     double reach = scale_within(&model->scale, least, model->study->question.margin);
-    for (int32_t i = 0; i < count && draws->num < DRAWN_MAX && bounds[i].low <= reach; i++) add(draws, bounds[i].at);
+    for (int32_t i = 0; i < count && bounds[i].low <= reach; i++) {
+        int is_measured = model->study->tallies[model->active[bounds[i].at]].values > 0;
+        if (draws->num < (is_measured ? DRAWN_MAX : DRAWN_LOWEST))
+            add(draws, bounds[i].at);
+        else
+            draws->is_cut = 1;
+    }
     qsort(draws->at, (size_t)draws->num, sizeof *draws->at, by_index);
     return 1;
 }
@@ -295,8 +305,9 @@ static void stretch(struct posterior_draws *draws) {
 /*
  * Words have no neighbours, a few settings hardly any, and where noise is large neighbours tell little: then a setting
  * leads by its own runs, and the luckiest of a dozen leads. The probability is therefore at most what Student's t gives
- * by means alone: that no other setting is better by more than `share`, 1 - the sum of their probabilities (Bonferroni),
- * with the variance of its own repetitions and of all together: some settings may be noisier than others. 1 without
+ * by means alone: that no other setting is better by more than `share`, the product over all of them (Šidák, "Rectangular
+ * Confidence Regions for the Means of Multivariate Normal Distributions", 1967), but not less than for any of them, with
+ * the variance of its own repetitions and of all together: some settings may be noisier than others. 1 without
  * repetitions.
  */
 static const double LOUD = 0.08; /* noise that counts as large */
@@ -354,18 +365,18 @@ double posterior_ahead(const struct posterior_draws *draws, const struct plain_m
     return error > 0 ? 1 - student_cdf(behind / error, degrees) : behind < 0;
 }
 
-/* The doubt is the sum over all rivals, or of the nearest one for each of the looks: with many rivals the sum is more. */
+/* All rivals raise the doubt, or the nearest one does at each of the looks: with many rivals the former is more. */
 static double chance_by_means(const struct posterior_draws *draws, const struct plain_means *means, int32_t setting,
                               double share) {
     const struct kerf_tune_study *study = draws->model->study;
-    double looks = posterior_looks(study, study->space->num_settings), sum = 0, most = 0;
+    double looks = posterior_looks(study, study->space->num_settings), none = 1, most = 0;
     for (int32_t j = 0; j < study->space->num_settings; j++) {
         if (j == setting || study->tallies[j].values == 0 || !history_is_open(study, j)) continue;
         double ahead = posterior_ahead(draws, means, setting, j, share);
-        sum += ahead;
+        none *= 1 - ahead;
         most = fmax(most, ahead);
     }
-    return fmax(1 - fmax(sum, looks * most), 0);
+    return fmax(fmin(none, pow(1 - most, looks)), 1.0 / study->num_open);
 }
 
 static void keep_to_means(struct posterior_draws *draws) {
@@ -405,12 +416,22 @@ static int judge(struct posterior_draws *draws) {
     keep_to_means(draws);
     draws->isolated = isolated_chance(model);
     double unseen = model->num_active < model->study->space->num_settings ? model->study->unseen : 0;
-    double seen = (1 - draws->isolated) * (1 - (isfinite(unseen) ? unseen : 0));
+    draws->seen = (1 - draws->isolated) * (1 - (isfinite(unseen) ? unseen : 0));
     for (int32_t i = 0; i < num; i++) {
-        draws->within[i] *= seen;
-        draws->within_margin[i] *= seen;
+        draws->within[i] *= draws->seen;
+        draws->within_margin[i] *= draws->seen;
     }
     return 1;
+}
+
+double posterior_draws_outside(const struct posterior_draws *draws, int32_t active, double share) {
+    const struct scale *scale = &draws->model->scale;
+    double mean, sd, sum = 0;
+    if (!draws->is_cut || !history_is_open(draws->model->study, draws->model->active[active])) return 0;
+    surface_model_moments(draws->model, active, &mean, &sd);
+    for (int32_t k = 0; k < SURFACE_DRAWS && sd > 0; k++)
+        sum += normal_cdf((scale_within(scale, draws->best[k], share) - mean) / sd);
+    return draws->seen * sum / SURFACE_DRAWS;
 }
 
 int32_t posterior_draws_make(const struct surface_model *model, const int32_t *also, int32_t num_also,

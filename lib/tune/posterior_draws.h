@@ -5,18 +5,20 @@
 
 #include "tune/surface_model.h"
 
-enum { DRAW_POINTS = 64, DRAWN_MAX = 96 };
+enum { DRAW_POINTS = 64, DRAWN_MAX = 128 };
 
 struct posterior_draws {
     struct arena arena;
     const struct surface_model *model;
-    int32_t num;     /* settings drawn; none of the others can be the best */
+    int32_t num;     /* settings drawn; none of the others can be the best, */
+    int32_t is_cut;  /* unless there were more than could be drawn */
     int32_t *at;     /* [num] indexes into the model's active settings */
     double *y;       /* [num][SURFACE_DRAWS] */
     double *drift;   /* [SURFACE_DRAWS] of the next run */
     double *noise;   /* [SURFACE_DRAWS] its standard deviation */
     double *best;    /* [SURFACE_DRAWS] least y */
     double isolated; /* how probable it is that one value among those that were not tried is better all the same */
+    double seen;     /* how probable it is that neither such a value nor one outside of the model is */
     double *within;  /* [num] probability to be within the question's `within` of the best */
     double *within_margin;
 };
@@ -28,6 +30,9 @@ struct posterior_draws *posterior_draws_free(struct posterior_draws *draws);
 
 int32_t posterior_draws_setting(const struct posterior_draws *draws, int32_t i);   /* the setting behind an index */
 int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active); /* -1: it was not drawn */
+
+/* How probable it is that a setting that was not drawn is within `share` of the best: as if it told nothing of the others. */
+double posterior_draws_outside(const struct posterior_draws *draws, int32_t active, double share);
 
 /* ---- Plain means ------------------------------------------------------------------------------------------------- */
 

@@ -92,6 +92,7 @@ static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_q
     study->estimates = arena_alloc(arena, settings, sizeof *study->estimates);
     if (!study->tallies || !study->estimates) return 0;
     study->num_open = question->space->num_settings;
+    study->unseen = NAN;
     own->policy = own->prefer = NULL;
     if (question->policy && (own->policy = arena_strdup(arena, question->policy)) == NULL) return 0;
     if (question->prefer && (own->prefer = arena_strdup(arena, question->prefer)) == NULL) return 0;

@@ -322,6 +322,41 @@ static void pending_settings_and_slots(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* In a space of more settings than can be drawn together what was measured has a probability as long as all are open. */
+static void measured_settings_of_large_spaces(void **state) {
+    (void)state;
+    const char *params[] = {"x=1..100", "y=1..100"};
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct kerf_tune_space *space;
+        assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = seed;
+        struct kerf_tune_study *study = begin(&question);
+        struct pcg64 rng = random_seed(seed);
+        for (int run = 0; run < 26; run++) {
+            struct kerf_tune_decision decision = next_of(study);
+            if (decision.action != KERF_TUNE_MEASURE) break;
+            double a = log((1 + value_of(space, decision.setting, 0)) / 20.0) / 3;
+            double b = log((1 + value_of(space, decision.setting, 1)) / 100.0) / 3;
+            double value = (1 + 0.3 * a * a) * (1 + 0.2 * b * b) * (1 + random_normal(&rng, 0, 0.003));
+            struct kerf_tune_observation o = {.setting = decision.setting, .value = value};
+            o.start_s = run;
+            o.end_s = run + 1;
+            observe(study, &o);
+            if (run < 12) continue;
+            struct kerf_tune_answer answer = answer_of(study);
+            const struct kerf_tune_estimate *best = &answer.settings[answer.best];
+            for (int32_t i = 0; i < space->num_settings; i++) {
+                const struct kerf_tune_estimate *of = &answer.settings[i];
+                if (!isnan(of->observed_mean) && of->mean < 1.005 * best->mean)
+                    assert_true(of->probability_within > 0.3 * best->probability_within);
+            }
+        }
+        kerf_tune_study_free(study);
+        kerf_tune_space_free(space);
+    }
+}
+
 /* A run that is needed once is not started on two slots. */
 static void precautions_are_not_run_twice(void **state) {
     (void)state;
@@ -558,6 +593,7 @@ int main(void) {
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
         cmocka_unit_test(precautions_are_not_run_twice),
+        cmocka_unit_test(measured_settings_of_large_spaces),
         cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(what_was_stopped_unsettles_no_other),
         cmocka_unit_test(earlier_studies_and_guesses_help),
