@@ -25,7 +25,7 @@ static int32_t evidence_with(const struct surface_model *model, const struct sur
                              struct kerf_error *err) {
     struct surface_model *other;
     struct surface_setup setup = *given;
-    setup.changepoints.judged = setup.isolated.judged = setup.modes.judged = model->seen + 1;
+    setup.changepoints.judged = setup.isolated.judged = setup.steady.judged = setup.modes.judged = model->seen + 1;
     setup.max_points = SURFACE_FEW_POINTS;
     int32_t code = surface_begin(model->study, &setup, &other, err);
     if (code != KERF_OK) return code;
@@ -123,9 +123,12 @@ int32_t surface_judge(const struct surface_model *model, enum learnt learnt, str
     double most;
     setup->changepoints = model->changepoints;
     setup->isolated = model->isolated;
+    setup->steady = model->steady;
     setup->modes = model->modes;
     setup->modes.labelled = model->seen + 1;
-    if (learnt == RELABELLED) return KERF_OK;
+    if (learnt == IS_STEADY)
+        setup->steady.settings[setup->steady.num++] = model->study->observations[model->seen].setting;
+    if (learnt == IS_STEADY || learnt == RELABELLED) return KERF_OK;
     setup->modes.share = setup->modes.slower = 0;
     int32_t code = evidence_with(model, setup, &most, err);
     if (code == KERF_OK && learnt == CHANGED) code = judge_changepoint(model, &most, setup, err);

@@ -103,6 +103,14 @@ static int isolated_look(struct isolated *isolated, const struct kerf_tune_obser
     return 0;
 }
 
+/* ---- Steady settings --------------------------------------------------------------------------------------------- */
+
+static int steady_has(const struct steady *steady, int32_t setting) {
+    for (int32_t k = 0; k < steady->num; k++)
+        if (steady->settings[k] == setting) return 1;
+    return 0;
+}
+
 /* ---- Learning ---------------------------------------------------------------------------------------------------- */
 
 static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
@@ -155,7 +163,7 @@ static struct gp_datum datum_of(const struct surface_model *model, const struct 
     struct gp_datum datum = {.at = {surface_model_find(model, o->setting), n}, .num_at = 2};
     datum.above = o->outcome == KERF_TUNE_CENSORED;
     datum.y = scale_to(&model->scale, o->value);
-    datum.spike = model->scale.logarithmic ? SPIKE_OVER : INFINITY;
+    datum.spike = model->scale.logarithmic && !steady_has(&model->steady, o->setting) ? SPIKE_OVER : INFINITY;
     if (o->slot > 0 && o->slot < model->num_slots) datum.at[datum.num_at++] = n + o->slot;
     if (earlier >= 0) datum.at[datum.num_at++] = n + model->num_slots + earlier;
     return datum;
@@ -268,16 +276,29 @@ static int seems_isolated(struct surface_model *model, const struct kerf_tune_ob
                          mean, far * hypot(sd, surface_model_noise(model)));
 }
 
-/* All runs of the setting so far, two or more of them, are better than this. */
-static int are_better(const struct surface_model *model, int32_t setting, double than) {
+/* All runs of the setting so far, two or more of them, are better than this (side -1), or worse (1). */
+static int are_beyond(const struct surface_model *model, int32_t setting, int side, double than) {
     int32_t count = 0;
     for (int32_t i = 0; i < model->seen; i++) {
         const struct kerf_tune_observation *o = &model->study->observations[i];
         if (o->setting != setting || !observation_is_informative(o)) continue;
-        if (o->outcome != KERF_TUNE_VALUE || without_slot(model, o) > than) return 0;
+        if (o->outcome != KERF_TUNE_VALUE || side * (without_slot(model, o) - than) < 0) return 0;
         count++;
     }
     return count > 1;
+}
+
+/* This run and all others of the setting, two or more, were taken for spikes. */
+static int seems_steady(struct surface_model *model, const struct kerf_tune_observation *o) {
+    int32_t at = surface_model_find(model, o->setting);
+    double mean, sd, drift;
+    if (model->seen < model->steady.judged || model->steady.num == STEADY_MAX || at < 0) return 0;
+    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || isnan(model->last[at].y)) return 0;
+    if (steady_has(&model->steady, o->setting)) return 0;
+    surface_model_moments(model, at, &mean, &sd);
+    surface_model_moments(model, model->num_active, &drift, &sd);
+    double than = mean + drift + SPIKE_OVER;
+    return without_slot(model, o) > than && are_beyond(model, o->setting, 1, than);
 }
 
 /* A value that was found before much was known, and that the model gave up for noise since all others came out alike. Asked
@@ -293,7 +314,7 @@ static int has_given_up(struct surface_model *model) {
         if (isnan(model->last[i].y) || isolated_has(isolated, model->active[i])) continue;
         surface_model_moments(model, i, &mean, &sd);
         double than = mean - fmax(BETTER, FAR * hypot(sd, noise));
-        if (model->last[i].y > than || !are_better(model, model->active[i], than)) continue;
+        if (model->last[i].y > than || !are_beyond(model, model->active[i], -1, than)) continue;
         isolated->setting = model->active[i];
         return 1;
     }
@@ -337,6 +358,7 @@ enum learnt surface_learn(struct surface_model *model, int32_t num_observations)
         if (!observation_is_informative(o)) continue;
         enum learnt seems = seems_changed(model, o);
         if (seems == LEARNT && (seems_isolated(model, o) || has_given_up(model))) seems = IS_ISOLATED;
+        if (seems == LEARNT && seems_steady(model, o)) seems = IS_STEADY;
         if (seems == LEARNT && seems_relabelled(model)) seems = RELABELLED;
         if (seems != LEARNT) return seems;
         int begins = level > 0 && model->changepoints.starts[level - 1] == model->seen;

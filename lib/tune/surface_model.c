@@ -310,6 +310,7 @@ int32_t surface_model_create(const struct kerf_tune_study *study, const struct s
     model->changepoints.suspected = 0;
     model->isolated = setup->isolated;
     model->isolated.suspected = 0;
+    model->steady = setup->steady;
     model->modes = setup->modes;
     set_scale(model);
     model->generation = study->generation;

@@ -44,6 +44,19 @@ struct isolated {                   /* all zeros: none */
     double y, expected; /* of that run */
 };
 
+/* ---- Steady settings --------------------------------------------------------------------------------------------- */
+
+/* Settings all of whose runs are far longer than what the model holds them for. One may be a spike; these are not, and the
+ * surface has a cliff there. */
+
+enum { STEADY_MAX = 32 };
+
+struct steady {                   /* all zeros: none */
+    int32_t settings[STEADY_MAX]; /* [num] */
+    int32_t num;
+    int32_t judged; /* observations before this one are judged already */
+};
+
 /* ---- Modes ------------------------------------------------------------------------------------------------------- */
 
 /* A machine whose runs are, by chance, of two kinds: some take longer than the others by one and the same factor,
@@ -95,6 +108,7 @@ struct surface_setup {
     int32_t max_points; /* of the grid of hyperparameters */
     struct changepoints changepoints;
     struct isolated isolated;
+    struct steady steady;
     struct modes modes;
     const struct kerf_tune_observation *earlier; /* [num_earlier] of earlier studies, one after the other */
     int32_t num_earlier;
@@ -120,6 +134,7 @@ struct surface_model {
     int32_t num_slots, num_earlier_studies;
     struct changepoints changepoints;
     struct isolated isolated;
+    struct steady steady;
     struct modes modes;
     int32_t num_repeats;   /* runs of a setting that was run before, on this slot and level */
     int8_t *labels;        /* [modes.labelled] enum gp_mode of each observation; NULL: all unknown */
@@ -213,10 +228,10 @@ int32_t surface_begin(const struct kerf_tune_study *study, const struct surface_
                       struct surface_model **ret_model, struct kerf_error *err);
 
 /* Why conditioning ended. */
-enum learnt { LEARNT, CHANGED, IS_ISOLATED, HAS_MODES, RELABELLED };
+enum learnt { LEARNT, CHANGED, IS_ISOLATED, IS_STEADY, HAS_MODES, RELABELLED };
 
 /* Conditions the model on the study's observations up to num_observations. It ends early before an observation by which
- * there seems to be a changepoint, an isolated value or a second mode, or the mode of an earlier run is another by it: model->seen. */
+ * there seems to be a changepoint, an isolated value, a steady setting or a second mode, or the mode of an earlier run is another by it: model->seen. */
 enum learnt surface_learn(struct surface_model *model, int32_t num_observations);
 
 /* log of the probability of all observations of the model, earlier studies included. */
@@ -224,8 +239,8 @@ double surface_log_evidence(const struct surface_model *model);
 
 /* ---- Judging (surface_judge.c) ----------------------------------------------------------------------------------- */
 
-/* What made surface_learn end early, as far as the observations support it: into setup's changepoints, isolated values
- * and modes. */
+/* What made surface_learn end early, as far as the observations support it: into setup's changepoints, isolated values,
+ * steady settings and modes. */
 int32_t surface_judge(const struct surface_model *model, enum learnt learnt, struct surface_setup *setup,
                       struct kerf_error *err);
 

@@ -36,6 +36,7 @@ int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct
     if (*model && (*model)->setup.num_earlier == study->num_earlier) {
         setup.changepoints = (*model)->changepoints;
         setup.isolated = (*model)->isolated;
+        setup.steady = (*model)->steady;
         setup.modes = (*model)->modes;
     }
     enum learnt learnt = LEARNT;
@@ -92,7 +93,8 @@ int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, cons
                                   .num_earlier = num_earlier};
     struct surface_model *model;
     /* it is not asked here whether there is more */
-    setup.changepoints.judged = setup.isolated.judged = setup.modes.judged = study->num_observations;
+    setup.changepoints.judged = setup.isolated.judged = setup.steady.judged = setup.modes.judged =
+        study->num_observations;
     int32_t code = surface_begin(study, &setup, &model, err);
     if (code != KERF_OK) return code;
     double before = surface_log_evidence(model);

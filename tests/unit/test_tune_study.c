@@ -357,6 +357,34 @@ static void measured_settings_of_large_spaces(void **state) {
     }
 }
 
+/* One run that is far too long may be a hitch. Where every run of a setting is, that is what it takes. */
+static void settings_that_are_always_slow(void **state) {
+    (void)state;
+    const char *params[] = {"batch=8..256:+8", "cores=0..8"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        struct pcg64 rng = random_seed(seed);
+        const int32_t slow = 13 * 9 + 6;
+        for (int run = 0; run < 64; run++) {
+            const int32_t batch = (int32_t)random_to(&rng, 12), cores = (int32_t)random_to(&rng, 8);
+            const int32_t setting = run < 60 ? batch * 9 + cores : slow;
+            const double value = 1 + 0.3 / (1 + setting / 9) + 0.01 * (8 - setting % 9);
+            struct kerf_tune_observation o = {.setting = setting, .start_s = run, .end_s = run + 1};
+            o.value = value * exp(random_normal(&rng, 0, 0.01)) * (setting == slow ? 1.7 : 1);
+            observe(study, &o);
+        }
+        assert_int_equal(value_of(space, slow, 0), 13);
+        struct kerf_tune_estimate of = answer_of(study).settings[slow];
+        assert_true(of.mean > 0.9 * of.observed_mean);
+        assert_true(of.probability_within < 0.01);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 /* A run that is needed once is not started on two slots. */
 static void precautions_are_not_run_twice(void **state) {
     (void)state;
@@ -594,6 +622,7 @@ int main(void) {
         cmocka_unit_test(pending_settings_and_slots),
         cmocka_unit_test(precautions_are_not_run_twice),
         cmocka_unit_test(measured_settings_of_large_spaces),
+        cmocka_unit_test(settings_that_are_always_slow),
         cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(what_was_stopped_unsettles_no_other),
         cmocka_unit_test(earlier_studies_and_guesses_help),
