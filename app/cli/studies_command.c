@@ -480,7 +480,7 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
     render.write = print_tune;
     render.context = &report;
     int32_t *slice = NULL, code = render_check(&render, err);
-    if (code == KERF_OK && slice_text) code = tune_slice_read(slice_text, record->space, &slice, err);
+    if (code == KERF_OK && slice_text) code = tune_slice_read(slice_text, record->space, &render, &slice, err);
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)
         snprintf(state->reason, sizeof state->reason, "it was killed, or still runs");

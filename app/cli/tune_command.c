@@ -457,6 +457,28 @@ static struct kerf_study_strings strings_of(const struct string_list *list) {
     return (struct kerf_study_strings){list->items, list->count};
 }
 
+/* Whether a policy of this name says how probable it is that a setting is within the margin. */
+static int knows_what_is_equivalent(const char *name) {
+    const struct kerf_tune_policy *policy = kerf_tune_policy_at(0);
+    for (size_t i = 1; name && policy && strcmp(policy->name, name) != 0; i++) policy = kerf_tune_policy_at(i);
+    return policy == NULL || policy->uses_earlier; /* an unknown one is told elsewhere */
+}
+
+/* What would be ignored is a mistake. */
+static int32_t check_ignored(const struct tune_options *values, struct kerf_error *err) {
+    const int is_ignored = values->interference && strcmp(values->interference, "ignore") == 0;
+    if (values->prefer && !knows_what_is_equivalent(values->policy))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--prefer is for the policies kerf and race: %s does not tell which settings are within "
+                              "the margin",
+                              values->policy);
+    if (values->patience_s > 0 && is_ignored)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--patience says for how long a disturbed measurement is repeated; with --interference "
+                              "ignore none is");
+    return KERF_OK;
+}
+
 /* Fills in the whole request, which points into the values. */
 static int32_t tune_options_request(const struct tune_options *values, struct kerf_study_request *request,
                                     struct kerf_error *err) {
@@ -492,6 +514,7 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
     if (values->no_journal && values->study)
         return kerf_error_set(err, KERF_EINVALID, "give --study or --no-journal, not both: a journal has the name");
     int32_t code = check_objective(values->objective, err);
+    if (code == KERF_OK) code = check_ignored(values, err);
     if (code == KERF_OK) code = read_shares(values, request, err);
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;

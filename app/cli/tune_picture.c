@@ -58,11 +58,25 @@ void words_shown(struct kerf_text *out, const struct tune_report *report) {
     kerf_text_free(&slice);
 }
 
-int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, int32_t **ret_slice,
-                        struct kerf_error *err) {
+/* A slice leaves a parameter to draw over. */
+static int32_t check_slice(const struct kerf_tune_space *space, const int32_t *slice, struct kerf_error *err) {
+    int32_t left = 0;
+    for (int32_t p = 0; p < space->num_params; p++) left += slice[p] < 0 && space->params[p].num_values > 1;
+    if (left > 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "--slice leaves no parameter to draw the surface over; name fewer");
+}
+
+int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, const struct render *render,
+                        int32_t **ret_slice, struct kerf_error *err) {
     int32_t *slice = malloc((size_t)space->num_params * sizeof *slice), code = KERF_OK;
     if (slice == NULL) return error_no_memory(err, "a slice");
     for (int32_t p = 0; p < space->num_params; p++) slice[p] = -1;
+    if (*text == 0)
+        code = kerf_error_set(err, KERF_EINVALID, "--slice needs NAME=VALUE, such as --slice %s=%s",
+                              space->params[0].name, kerf_tune_value_word(&space->params[0], 0));
+    else if (!render_writes(render, "picture") && !render_writes(render, "table"))
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "--slice says what a picture or the table shows: also give -o surface.svg");
     while (*text && code == KERF_OK) {
         size_t length = strcspn(text, ","), name = strcspn(text, "="), p = 0;
         while (p < (size_t)space->num_params &&
@@ -73,6 +87,8 @@ int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, i
                                   (int)length, text, space->params[0].name, kerf_tune_value_word(&space->params[0], 0));
         else if (p == (size_t)space->num_params)
             code = kerf_error_set(err, KERF_EUNKNOWN, "--slice: no parameter is called '%.*s'", (int)name, text);
+        else if (slice[p] >= 0)
+            code = kerf_error_set(err, KERF_EINVALID, "--slice gives %s twice", space->params[p].name);
         if (code != KERF_OK) break;
         const struct kerf_tune_param *param = &space->params[p];
         for (int32_t v = 0; v < param->num_values; v++) {
@@ -85,6 +101,7 @@ int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, i
                                   param->name);
         text += length + (text[length] == ',');
     }
+    if (code == KERF_OK) code = check_slice(space, slice, err);
     if (code == KERF_OK)
         *ret_slice = slice;
     else

@@ -99,9 +99,10 @@ int tune_whiskers(const struct tune_report *report, struct sketch *sketch, struc
 /* "Shown with threads=4, as recommended; --slice NAME=VALUE shows others."; nothing where all parameters are shown. */
 void words_shown(struct kerf_text *out, const struct tune_report *report);
 
-/* "threads=8,kv=f16": [num_params] values, -1 of a parameter that is not named; to be freed. KERF_EUNKNOWN. */
-int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, int32_t **ret_slice,
-                        struct kerf_error *err);
+/* "threads=8,kv=f16": [num_params] values, -1 of a parameter that is not named; to be freed. KERF_EUNKNOWN. Nothing that is
+ * rendered showing it is KERF_EINVALID. */
+int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, const struct render *render,
+                        int32_t **ret_slice, struct kerf_error *err);
 
 int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *report, enum kerf_picture_format format,
                            struct kerf_error *err);

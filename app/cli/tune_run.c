@@ -240,11 +240,12 @@ static void warn(void *live, const char *line) {
 }
 
 /* Before anything is run. */
-static int32_t read_slice(const struct tune_run *asked, int32_t **ret_slice, struct kerf_error *err) {
+static int32_t read_slice(const struct tune_run *asked, const struct render *render, int32_t **ret_slice,
+                          struct kerf_error *err) {
     struct kerf_tune_space *space = NULL;
     if (asked->slice == NULL) return KERF_OK;
     int32_t code = kerf_study_request_space(asked->plan.request, &space, err);
-    if (code == KERF_OK) code = tune_slice_read(asked->slice, space, ret_slice, err);
+    if (code == KERF_OK) code = tune_slice_read(asked->slice, space, render, ret_slice, err);
     kerf_tune_space_free(space);
     return code;
 }
@@ -261,7 +262,7 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     plan.wake_fd = interrupt_fd();
     if (isatty(STDERR_FILENO)) plan.show = tune_live_show;
     int32_t *slice = NULL, code = render_check(&render, err);
-    if (code == KERF_OK) code = read_slice(asked, &slice, err);
+    if (code == KERF_OK) code = read_slice(asked, &render, &slice, err);
     if (code == KERF_OK) code = kerf_study_run(&plan, &state, err);
     tune_live_end(&live);
     if (code == KERF_OK) code = tune_report_make(state, &report, err);

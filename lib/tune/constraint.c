@@ -4,7 +4,8 @@
  * integers, words in quotes, parameters and parentheses. Integers are of 64 bits; one that does not fit, and a division
  * by 0, is a fault of the whole constraint. && and || skip the right side when the left side decides. A flag is 0 or 1; 0 is false.
  *
- * A word may be compared with == and != to a choice or to another word, and nothing else.
+ * A word may be compared with == and != to a choice or to another word, and nothing else. Decimals, and parameters that
+ * have such, may be compared with each other and with integers, by their values.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum { DEPTH_MAX = 100 };
 
 enum kind {
     NUMBER,
+    DECIMAL,
     WORD,
     PARAMETER,
     NEGATE,
@@ -37,7 +39,10 @@ enum kind {
 struct constraint {
     enum kind kind;
     int is_word;
-    int64_t number; /* of NUMBER; the index of PARAMETER */
+    int is_decimal;        /* DECIMAL, or PARAMETER of numbers, which are words too */
+    int compares_decimals; /* left and right by their values */
+    int64_t number;        /* of NUMBER; the index of PARAMETER */
+    double decimal;        /* of DECIMAL */
     const char *word;
     struct constraint *left, *right;
 };
@@ -86,10 +91,35 @@ static int takes(struct reader *reader, const char *symbol) {
 
 static struct constraint *read_level(struct reader *reader, int level);
 
+static size_t digits(const char *text) { return strspn(text, "0123456789"); }
+
+/* How long the decimal is that begins here, as 0.5, .5 or 1e-3; 0: it is an integer. */
+static size_t decimal_length(const char *text) {
+    size_t length = digits(text), whole = length;
+    if (text[length] == '.') length += 1 + digits(text + length + 1);
+    if (text[length] == 'e' || text[length] == 'E') {
+        size_t sign = text[length + 1] == '-' || text[length + 1] == '+', power = digits(text + length + 1 + sign);
+        if (power > 0) length += 1 + sign + power;
+    }
+    return length > whole ? length : 0;
+}
+
+static struct constraint *read_decimal(struct reader *reader, size_t length) {
+    struct constraint *constraint = make(reader, DECIMAL);
+    if (constraint == NULL) return NULL;
+    constraint->is_decimal = 1;
+    if (!param_read_decimal(reader->at, length, &constraint->decimal))
+        fail(reader, reader->at, KERF_EINVALID, "this is no decimal number");
+    reader->at += length;
+    return constraint;
+}
+
 static struct constraint *read_number(struct reader *reader) {
     const char *start = reader->at;
+    size_t length = decimal_length(start);
+    if (length > 0) return read_decimal(reader, length);
     struct constraint *constraint = make(reader, NUMBER);
-    while (*reader->at >= '0' && *reader->at <= '9') reader->at++;
+    reader->at += digits(start);
     if (constraint && !param_read_integer(start, (size_t)(reader->at - start), &constraint->number))
         fail(reader, start, KERF_EINVALID, "an integer does not fit into 64 bits");
     return constraint;
@@ -139,6 +169,7 @@ static struct constraint *read_name(struct reader *reader) {
             if (constraint == NULL) return NULL;
             constraint->number = k;
             constraint->is_word = param->kind == KERF_TUNE_CHOICE;
+            constraint->is_decimal = param->numbers != NULL;
             reader->at = start + take;
             return constraint;
         }
@@ -160,17 +191,21 @@ static struct constraint *read_inner(struct reader *reader) {
 static struct constraint *read_atom(struct reader *reader) {
     skip_blanks(reader);
     char c = *reader->at;
-    if (c >= '0' && c <= '9') return read_number(reader);
+    if (digits(reader->at + (c == '.')) > 0) return read_number(reader);
     if (c == '"' || c == '\'') return read_word(reader);
     if (param_is_name(&c, 1)) return read_name(reader);
     if (takes(reader, "(")) return read_inner(reader);
     fail(reader, reader->at, KERF_ESYNTAX,
-         c ? "a parameter, an integer, a word in quotes or '(' is needed here" : "it ends too early");
+         c ? "a parameter, a number, a word in quotes or '(' is needed here" : "it ends too early");
     return NULL;
 }
 
+static const char only_compared[] = "a decimal can be compared, and not computed with";
+
 static struct constraint *need_integer(struct reader *reader, struct constraint *constraint, const char *at) {
-    if (constraint && constraint->is_word)
+    if (constraint && constraint->is_decimal)
+        fail(reader, at, KERF_EINVALID, only_compared);
+    else if (constraint && constraint->is_word)
         fail(reader, at, KERF_EINVALID, "a word has no value; compare it with == or !=");
     return reader->code == KERF_OK ? constraint : NULL;
 }
@@ -180,6 +215,11 @@ static struct constraint *read_unary(struct reader *reader) {
     int negate = *reader->at == '-', not = *reader->at == '!' && reader->at[1] != '=';
     if (!negate && !not ) return read_atom(reader);
     const char *at = ++reader->at;
+    if (negate && (*at == '.' || digits(at) > 0) && decimal_length(at) > 0) {
+        struct constraint *decimal = read_number(reader);
+        if (decimal) decimal->decimal = -decimal->decimal;
+        return decimal;
+    }
     struct constraint *constraint = make(reader, negate ? NEGATE : NOT);
     if (++reader->depth > DEPTH_MAX) fail(reader, at, KERF_ESYNTAX, "too many signs");
     if (constraint && reader->code == KERF_OK) constraint->left = need_integer(reader, read_unary(reader), at);
@@ -210,12 +250,16 @@ static struct constraint *join(struct reader *reader, enum kind kind, struct con
                                const char *at) {
     struct constraint *constraint = make(reader, kind);
     if (constraint == NULL || right == NULL) return NULL;
-    int words = left->is_word + right->is_word;
-    if (words == 2 && kind != EQUAL && kind != UNEQUAL)
-        fail(reader, at, KERF_EINVALID, "words can only be compared with == or !=");
-    if (words == 1) fail(reader, at, KERF_EINVALID, "a word and an integer cannot be compared");
+    int words = left->is_word + right->is_word, has_decimal = left->is_decimal || right->is_decimal;
+    int are_numbers = (!left->is_word || left->is_decimal) && (!right->is_word || right->is_decimal);
     constraint->left = left;
     constraint->right = right;
+    constraint->compares_decimals = has_decimal && are_numbers && kind >= EQUAL && kind <= AT_LEAST;
+    if (constraint->compares_decimals) return constraint;
+    if (has_decimal && are_numbers) fail(reader, at, KERF_EINVALID, only_compared);
+    if (words == 2 && kind != EQUAL && kind != UNEQUAL)
+        fail(reader, at, KERF_EINVALID, "words can only be compared with == or !=");
+    if (words == 1) fail(reader, at, KERF_EINVALID, "a word and a number cannot be compared");
     return constraint;
 }
 
@@ -297,9 +341,21 @@ static int compares(enum kind kind, int order) {
     }
 }
 
+static int64_t value_of(const struct constraint *constraint, struct values *values);
+
+static double decimal_of(const struct constraint *constraint, struct values *values) {
+    if (constraint->kind == DECIMAL) return constraint->decimal;
+    if (constraint->is_decimal) return values->params[constraint->number].numbers[values->indexes[constraint->number]];
+    return (double)value_of(constraint, values);
+}
+
 static int64_t value_of(const struct constraint *constraint, struct values *values) {
     if (constraint->kind == NUMBER) return constraint->number;
     if (constraint->kind == PARAMETER) return parameter_of(constraint, values);
+    if (constraint->compares_decimals) {
+        double left = decimal_of(constraint->left, values), right = decimal_of(constraint->right, values);
+        return compares(constraint->kind, (left > right) - (left < right));
+    }
     if (constraint->left->is_word)
         return compares(constraint->kind,
                         strcmp(word_of(constraint->left, values), word_of(constraint->right, values)));

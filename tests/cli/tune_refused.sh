@@ -35,6 +35,13 @@ refuses --param b=1..4 --objective json:v --pareto 'more v' -- true {b}
 refuses --param b=1..4 --pareto memory --margin 5% -- true {b}
 refuses --param b=1..4 --pareto memory --slice b=1 -- true {b}
 refuses --param b=1..4 --launcher '' -- true {b}
+refuses --param b=1..4 --policy random --prefer smaller:b -- true {b}
+refuses --param b=1..4 --interference ignore --patience 5s -- true {b}
+refuses --param b=1..4 --slice b=2 -- true {b}
+refuses --param b=1..4 --param c=1,2 --slice '' -- true {b} {c}
+refuses --param b=1..4 --param c=1,2 --slice b=1,b=2 -- true {b} {c}
+refuses --param b=1..4 --param c=1,2 --slice b=1,c=2 -- true {b} {c}
+refuses --param b=1..4 --param c=1,2 --slice c=2 --format json -- true {b} {c}
 refuses --param b=1..4 --study mine -- true {b}
 refuses --param b=1..4 --objective 'regex:' -- true {b}
 refuses --param b=1..4 --objective 'regex:([0-9]+) rows and more words' -- true {b}

@@ -279,11 +279,11 @@ static void refuses_constraints_in_words(void **state) {
     expect_refused(p, "ubatch >", NULL, KERF_ESYNTAX, "'ubatch >': it ends too early");
     expect_refused(p, "", NULL, KERF_ESYNTAX, "'': it ends too early");
     expect_refused(p, "ubatch > ]", NULL, KERF_ESYNTAX,
-                   "'ubatch > ]': a parameter, an integer, a word in quotes or '(' is needed here");
+                   "'ubatch > ]': a parameter, a number, a word in quotes or '(' is needed here");
     expect_refused(p, "(ubatch > 1", NULL, KERF_ESYNTAX, "'(ubatch > 1': ')' is missing");
     expect_refused(p, "ubatch 1", NULL, KERF_ESYNTAX, "'ubatch 1': an operator is needed here");
     expect_refused(p, "1 < ubatch < 3", NULL, KERF_ESYNTAX, "'1 < ubatch < 3': join comparisons with &&");
-    expect_refused(p, "kv == 1", NULL, KERF_EINVALID, "'kv == 1': a word and an integer cannot be compared");
+    expect_refused(p, "kv == 1", NULL, KERF_EINVALID, "'kv == 1': a word and a number cannot be compared");
     expect_refused(p, "kv < \"x\"", NULL, KERF_EINVALID, "'kv < \"x\"': words can only be compared with == or !=");
     expect_refused(p, "kv", NULL, KERF_EINVALID, "'kv': a word has no value; compare it with == or !=");
     expect_refused(p, "!kv", NULL, KERF_EINVALID, "'!kv': a word has no value; compare it with == or !=");
@@ -294,6 +294,38 @@ static void refuses_constraints_in_words(void **state) {
     memset(deep, '-', 300);
     expect_refused(p, deep, NULL, KERF_ESYNTAX,
                    "'...------------------------------------------------------------...': too many signs");
+}
+
+static int32_t num_where(const char *where) {
+    const char *params[] = {"lr=1e-5..1e-1:log9", "d=0.1,0.2,0.5", "n=1..4", "kv=f16,q8"};
+    struct kerf_tune_space *space;
+    struct kerf_error err;
+    if (kerf_tune_space_create(params, 4, &where, 1, NULL, &space, &err) != KERF_OK) fail_msg("%s", err.message);
+    int32_t num = space->num_settings;
+    kerf_tune_space_free(space);
+    return num;
+}
+
+/* Of nine learning rates from 1e-5 to 0.1 six are below 0.01: decimals are compared by their values, however written. */
+static void decimals_are_compared(void **state) {
+    (void)state;
+    const char *p = "lr=0.001,0.01 n=1..4 kv=f16,q8";
+    assert_int_equal(num_where("lr < 0.01"), 6 * 3 * 4 * 2);
+    assert_int_equal(num_where("lr < 1e-2"), 6 * 3 * 4 * 2);
+    assert_int_equal(num_where("lr == 0.010"), 3 * 4 * 2);
+    assert_int_equal(num_where("d == '0.5' || d <= .1"), 9 * 2 * 4 * 2);
+    assert_int_equal(num_where("d > lr && lr > -0.5"), (8 + 9 + 9) * 4 * 2);
+    assert_int_equal(num_where("n - 2 < 0.5"), 9 * 3 * 2 * 2);
+    assert_int_equal(num_where("d < n"), 9 * 3 * 4 * 2);
+    expect_refused(p, "lr + 1 > 1", NULL, KERF_EINVALID,
+                   "'lr + 1 > 1': a decimal can be compared, and not computed with");
+    expect_refused(p, "lr", NULL, KERF_EINVALID, "'lr': a decimal can be compared, and not computed with");
+    expect_refused(p, "-lr < 1", NULL, KERF_EINVALID, "'-lr < 1': a decimal can be compared, and not computed with");
+    expect_refused(p, "kv < 0.5", NULL, KERF_EINVALID, "'kv < 0.5': a word and a number cannot be compared");
+    expect_refused(p, "n < 1e999", NULL, KERF_EINVALID, "'n < 1e999': this is no decimal number");
+    expect_refused(p, "n < 1.5.5", NULL, KERF_ESYNTAX, "'n < 1.5.5': an operator is needed here");
+    expect_refused(p, "n < .", NULL, KERF_ESYNTAX,
+                   "'n < .': a parameter, a number, a word in quotes or '(' is needed here");
 }
 
 /* What cannot be computed for a setting is the question's fault, and leaves out none in silence. */
@@ -420,6 +452,7 @@ int main(void) {
         cmocka_unit_test(settings_have_one_index),
         cmocka_unit_test(refuses_in_words),
         cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(decimals_are_compared),
         cmocka_unit_test(constraints_are_as_in_c),
         cmocka_unit_test(refuses_constraints_without_a_value),
         cmocka_unit_test(flags_have_synonyms),
