@@ -276,6 +276,7 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
     code = kerf_tune_space_create(grid.params.items, grid.params.count, grid.wheres.items, grid.wheres.count, NULL,
                                   &space, err);
     if (code == KERF_OK) code = llama_values_check(space, grid.is_bench, question->conform_to_imatrix, err);
+    if (code == KERF_OK) code = llama_grid_check(&grid, space, err);
     if (code != KERF_OK) {
         kerf_tune_space_free(space);
         return code;

@@ -358,6 +358,33 @@ static const char *default_batch(const struct llama_grid *grid, int64_t batch) {
     return sketch_printf(grid->sketch, "%" PRId64, batch < most ? batch : most);
 }
 
+/* The number that was asked for; the last one where that is -1, for all. */
+static const char *given(const struct llama_grid *grid, const struct kerf_tune_param *param, int64_t number) {
+    const char *text = sketch_printf(grid->sketch, "%" PRId64, number);
+    return text && has(param, text) ? text : param->texts[param->num_values - 1];
+}
+
+int32_t llama_grid_check(const struct llama_grid *grid, const struct kerf_tune_space *space, struct kerf_error *err) {
+    const struct llama_question *question = grid->question;
+    const struct {
+        const char *name, *option;
+        int64_t number; /* below 0: none was asked for */
+    } numbers[] = {{"threads", "--threads", question->threads_are_given ? question->threads : -1},
+                   {"gpu_layers", "--gpu-layers", question->gpu_layers ? question->gpu_layers : -1}};
+    for (int32_t p = 0; p < space->num_params; p++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            const struct kerf_tune_param *param = &space->params[p];
+            const char *text = sketch_printf(grid->sketch, "%" PRId64, numbers[i].number);
+            if (strcmp(param->name, numbers[i].name) != 0 || numbers[i].number < 0) continue;
+            if (text == NULL || has(param, text)) continue;
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "%s %s is not among the values of %s that are tried; add it to --param %s=..., or "
+                                  "leave it out",
+                                  numbers[i].option, text, param->name, param->name);
+        }
+    return KERF_OK;
+}
+
 /* llama.cpp's own value of a parameter; gpu_layers 0 and all processors are kerf's own. */
 static const char *usual(const struct llama_grid *grid, const struct kerf_tune_param *param) {
     const char *last = param->texts[param->num_values - 1];
@@ -366,7 +393,10 @@ static const char *usual(const struct llama_grid *grid, const struct kerf_tune_p
     if (strcmp(param->name, "ubatch") == 0)
         return is_server && !has(param, "512") ? last : default_batch(grid, UBATCH_DEFAULT);
     if (strcmp(param->name, "parallel") == 0) return has(param, "4") ? "4" : last; /* llama-server's own is 4 */
-    if (strcmp(param->name, "gpu_layers") == 0) return grid->question->gpu_layers ? last : "0";
+    if (strcmp(param->name, "threads") == 0 && grid->question->threads_are_given)
+        return given(grid, param, grid->question->threads);
+    if (strcmp(param->name, "gpu_layers") == 0)
+        return grid->question->gpu_layers ? given(grid, param, grid->question->gpu_layers) : "0";
     if (strcmp(param->name, "flash_attention") == 0) return has(param, "auto") ? "auto" : "on"; /* where it can */
     if (strcmp(param->name, "kv_type") == 0) return "f16";
     if (strcmp(param->name, "mmap") == 0) return grid->is_bench ? "mmap" : "on";

@@ -47,6 +47,10 @@ echo "== values of --param: the default is llama.cpp's own, and the flags say wh
 sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/values.jsonl
 "$KERF" tune llama model.gguf --context 512 --threads 3 --interference ignore --no-journal --max-observations 1 \
     --param batch=512 --param ubatch=512 --param flash_attention=auto --param mmap=off | grep '^llama-server'
+"$KERF" tune llama model.gguf --context 512 --threads 1 --gpu-layers 1 --interference ignore --study given --max-observations 1 \
+    --param batch=512 --param ubatch=512 --param threads=1,2 --param gpu_layers=0,1,2 >out
+sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/given.jsonl
+refuses tune llama model.gguf --context 512 --threads 7 --param threads=1,2
 refuses tune llama model.gguf --context 512 --param treads=1,2
 refuses tune llama model.gguf --context 512 --param 'mmap?=--no-mmap'
 refuses tune llama model.gguf --context 512 --param kv_type=f16,q9_0
