@@ -432,17 +432,18 @@ int32_t pareto_front(struct pareto *pareto, struct kerf_tune_front *ret_front, s
     if (posterior_is_empty(pareto->studies[0]) || pareto->studies[0]->num_open == 0) return KERF_OK;
     int32_t code = update(pareto, err);
     if (code != KERF_OK) return code;
+    const double most = acquisition_supported(pareto->studies[0]);
     int32_t num = pareto->verdict.num;
     int32_t *settings = arena_alloc(&pareto->answer, (size_t)num + 1, sizeof *settings);
     double *unbeaten = arena_alloc(&pareto->answer, (size_t)num + 1, sizeof *unbeaten);
     if (!settings || !unbeaten) return error_no_memory(err, "a study");
     for (int32_t m = 0; m < num; m++) {
         settings[m] = posterior_draws_setting(pareto->draws[0], pareto->verdict.members[m]);
-        unbeaten[m] = chance_unbeaten(pareto, pareto->verdict.members[m]);
+        unbeaten[m] = fmin(chance_unbeaten(pareto, pareto->verdict.members[m]), most);
     }
     ret_front->settings = settings;
     ret_front->unbeaten = unbeaten;
     ret_front->num = num;
-    ret_front->probability = pareto->verdict.probability;
+    ret_front->probability = fmin(pareto->verdict.probability, most);
     return KERF_OK;
 }

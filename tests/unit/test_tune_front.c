@@ -157,6 +157,26 @@ static void an_exhaustive_run_has_a_front(void **state) {
 }
 
 /* A second objective that is the same for all settings leaves one answer: the best by the first. */
+/* Four settings, each run once: how much runs of one differ is not known, and no front is sure before three are repeated. */
+static void few_settings_are_repeated(void **state) {
+    const char *param = "x=1..4";
+    struct kerf_tune_space *space;
+    struct pair pair = {.first = {1, 1.2, 1.4, 1.6}, .second = {4, 3, 2, 1}, .noise = {0.002, 0.002}};
+    struct pcg64 rng = random_seed(1);
+    double clock = 0;
+    (void)state;
+    assert_int_equal(kerf_tune_space_create(&param, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
+    struct kerf_tune_study *study = begin_pair(space, &pair, "kerf", 1);
+    for (int32_t run = 0; run < 8; run++) {
+        run_once(study, &pair, run % 4, &clock, &rng);
+        const double most = run < 4 ? 0.7 : run == 4 ? 0.8 : run == 5 ? 0.9 : 1;
+        assert_true(front_of(study).probability <= most);
+    }
+    assert_true(front_of(study).probability > 0.95);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
 static void one_objective_that_does_not_matter(void **state) {
     struct kerf_tune_space *space = grid(NULL);
     struct pair pair;
@@ -260,6 +280,7 @@ int main(void) {
         cmocka_unit_test(fronts_are_as_right_as_they_say),
         cmocka_unit_test(more_may_be_better),
         cmocka_unit_test(an_exhaustive_run_has_a_front),
+        cmocka_unit_test(few_settings_are_repeated),
         cmocka_unit_test(one_objective_that_does_not_matter),
         cmocka_unit_test(fronts_hold_together),
         cmocka_unit_test(what_is_refused),
