@@ -98,7 +98,8 @@ void llama_grid_make(struct llama_grid *grid);
 /* That --threads and --gpu-layers are among the values that are tried, where there are such. KERF_EINVALID. */
 int32_t llama_grid_check(const struct llama_grid *grid, const struct kerf_tune_space *space, struct kerf_error *err);
 
-/* llama.cpp's own default, or the numbers that were asked for, such as "batch=2048,ubatch=512"; NULL where the space does not have it. */
+/* llama.cpp's own default, or the numbers that were asked for, such as "batch=2048,ubatch=512"; NULL where the space does
+ * not have it. */
 const char *llama_grid_default(const struct llama_grid *grid, const struct kerf_tune_space *space);
 
 /* One setting of the space with all parts; fixed: the parts that are the same for all settings. */

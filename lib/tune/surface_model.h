@@ -231,7 +231,8 @@ int32_t surface_begin(const struct kerf_tune_study *study, const struct surface_
 enum learnt { LEARNT, CHANGED, IS_ISOLATED, IS_STEADY, HAS_MODES, RELABELLED };
 
 /* Conditions the model on the study's observations up to num_observations. It ends early before an observation by which
- * there seems to be a changepoint, an isolated value, a steady setting or a second mode, or the mode of an earlier run is another by it: model->seen. */
+ * there seems to be a changepoint, an isolated value, a steady setting or a second mode, or the mode of an earlier run is
+ * another by it: model->seen. */
 enum learnt surface_learn(struct surface_model *model, int32_t num_observations);
 
 /* log of the probability of all observations of the model, earlier studies included. */
