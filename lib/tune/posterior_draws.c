@@ -424,14 +424,18 @@ static int judge(struct posterior_draws *draws) {
     return 1;
 }
 
+/* Every so many-th draw is enough for a mean, and each costs an erfc. */
+enum { OUTSIDE_EACH = 16 };
+static_assert(SURFACE_DRAWS % OUTSIDE_EACH == 0, "the draws are divided evenly");
+
 double posterior_draws_outside(const struct posterior_draws *draws, int32_t active, double share) {
     const struct scale *scale = &draws->model->scale;
     double mean, sd, sum = 0;
     if (!draws->is_cut || !history_is_open(draws->model->study, draws->model->active[active])) return 0;
     surface_model_moments(draws->model, active, &mean, &sd);
-    for (int32_t k = 0; k < SURFACE_DRAWS && sd > 0; k++)
+    for (int32_t k = 0; k < SURFACE_DRAWS && sd > 0; k += OUTSIDE_EACH)
         sum += normal_cdf((scale_within(scale, draws->best[k], share) - mean) / sd);
-    return draws->seen * sum / SURFACE_DRAWS;
+    return draws->seen * sum * OUTSIDE_EACH / SURFACE_DRAWS;
 }
 
 int32_t posterior_draws_make(const struct surface_model *model, const int32_t *also, int32_t num_also,
