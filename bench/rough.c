@@ -23,7 +23,7 @@
 #include "base/threads.h"
 #include "kerf/tune.h"
 
-enum { PARAMS_MAX = 12, SIZES_MAX = 4, SEEDS_MAX = 400 };
+enum { PARAMS_MAX = 30, SIZES_MAX = 4, SEEDS_MAX = 400 };
 
 /* value[k]: the integer of parameter k, or the index of its word; of a flag 0 or 1. */
 typedef double (*surface)(const double *value, int32_t num);
@@ -47,11 +47,23 @@ static double saw(const double *v, int32_t n) {
     return bowl * (divides(v[0], 16) ? 1 : 1.15) * (divides(v[1], 8) ? 1 : 1.1);
 }
 
+static double saw3(const double *v, int32_t n) {
+    double third = 1 + 0.0001 * (v[2] - 300) * (v[2] - 300) / (1 + 0.01 * fabs(v[2] - 300));
+    return saw(v, n) * third * (divides(v[2], 4) ? 1 : 1.08);
+}
+
 static double flags(const double *v, int32_t n, const double *effects, int a, int b, double both) {
     double y = 1;
     for (int32_t k = 0; k < n; k++)
         if (v[k] > 0) y *= 1 + effects[k];
     return v[a] > 0 && v[b] > 0 ? y * both : y;
+}
+
+/* Every third flag helps by 1 to 5 %, every other one hurts as much, and two together help more. */
+static double flags30(const double *v, int32_t n) {
+    double effects[PARAMS_MAX];
+    for (int32_t k = 0; k < n; k++) effects[k] = (k % 3 ? 0.01 : -0.01) * (1 + 4 * noise_of((uint64_t)k + 30));
+    return flags(v, n, effects, 4, 9, 0.85);
 }
 
 static double flags8(const double *v, int32_t n) {
@@ -236,7 +248,11 @@ struct rough {
     int32_t kind, is_own; /* is_own: of this file alone, not of the contract */
 };
 
-#define FLAG6   "f0?=x", "f1?=x", "f2?=x", "f3?=x", "f4?=x", "f5?=x"
+#define FLAG6 "f0?=x", "f1?=x", "f2?=x", "f3?=x", "f4?=x", "f5?=x"
+#define FLAGS30                                                                                                        \
+    FLAG6, "f6?=x", "f7?=x", "f8?=x", "f9?=x", "f10?=x", "f11?=x", "f12?=x", "f13?=x", "f14?=x", "f15?=x", "f16?=x",   \
+        "f17?=x", "f18?=x", "f19?=x", "f20?=x", "f21?=x", "f22?=x", "f23?=x", "f24?=x", "f25?=x", "f26?=x", "f27?=x",  \
+        "f28?=x", "f29?=x"
 #define KVFA    "kv=f16,q8,q4", "fa?=x", "ub=16..2048:x2"
 #define WORDS8  "o=o0,o1,o2,o3,o4,o5,o6,o7"
 #define WORDS12 WORDS8 ",o8,o9,o10,o11"
@@ -254,6 +270,8 @@ static const struct rough cases[] = {
     {"words12", {WORDS12}, words12, 0.05, PLAIN, 0},
     {"cache", {"kb=1..65536:x2"}, cache, 0.03, PLAIN, 0},
     {"saw1M", {"a=1..1000", "b=1..1000"}, saw, 0.02, PLAIN, 1},
+    {"saw1G", {"a=1..1000", "b=1..1000", "c=1..1000"}, saw3, 0.02, PLAIN, 1},
+    {"flags30", {FLAGS30}, flags30, 0.01, PLAIN, 1},
     {"flags10", {FLAG6, "f6?=x", "f7?=x", "f8?=x", "f9?=x"}, flags10, 0.01, PLAIN, 1},
     {"cores", {"t=1..32"}, cores, 0.02, PLAIN, 1},
     {"cores/modes", {"t=1..32"}, cores, 0.02, MODES, 1},
@@ -359,7 +377,7 @@ struct outcome {
 struct batch {
     const struct rough *rough;
     struct kerf_tune_space *space;
-    double *truth, best; /* of its surface; NULL: of each study another one */
+    double *truth, best; /* of its surface; truth NULL: of each study another one, or the grid is large */
     const char *policy;
     int64_t first, sizes[SIZES_MAX];
     int32_t num_sizes;
@@ -375,6 +393,24 @@ static void need(int32_t code, const struct kerf_error *err) {
     if (code == KERF_OK) return;
     fprintf(stderr, "bench: %s\n", err->message);
     exit(1);
+}
+
+static int is_large(const struct batch *batch) { return batch->space->has_unused == KERF_TUNE_GROWS; }
+
+static double value_at(const struct batch *batch, const int32_t *at, uint64_t seed) {
+    const struct kerf_tune_space *space = batch->space;
+    double value[PARAMS_MAX] = {0};
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        value[k] = param->kind == KERF_TUNE_INTEGER ? (double)param->integers[at[k]] : at[k];
+    }
+    surface of = batch->rough->surface;
+    return of ? of(value, space->num_params) : drawn_value(batch->rough->name, value, seed);
+}
+
+static double truth_of(const struct batch *batch, int32_t setting) {
+    if (batch->truth) return batch->truth[setting];
+    return value_at(batch, batch->space->values + (int64_t)setting * batch->space->num_params, 0);
 }
 
 static double factor(struct machine *machine, const struct rough *rough, int32_t setting) {
@@ -393,7 +429,7 @@ static double factor(struct machine *machine, const struct rough *rough, int32_t
 
 static struct kerf_tune_observation run(struct machine *machine, const struct batch *batch, int32_t setting,
                                         double limit) {
-    double value = batch->truth[setting] * factor(machine, batch->rough, setting);
+    double value = truth_of(batch, setting) * factor(machine, batch->rough, setting);
     int32_t stopped = limit > 0 && value > limit;
     struct kerf_tune_observation o = {.setting = setting,
                                       .outcome = stopped ? KERF_TUNE_CENSORED : KERF_TUNE_VALUE,
@@ -405,11 +441,20 @@ static struct kerf_tune_observation run(struct machine *machine, const struct ba
 }
 
 static int is_right(const struct batch *batch, int32_t setting) {
-    return setting >= 0 && batch->truth[setting] <= 1.03 * batch->best + 1e-12;
+    return setting >= 0 && truth_of(batch, setting) <= 1.03 * batch->best + 1e-12;
+}
+
+static void make_space(struct batch *batch) {
+    struct kerf_error err;
+    int32_t num = 0;
+    while (num < PARAMS_MAX && batch->rough->params[num]) num++;
+    need(kerf_tune_space_create(batch->rough->params, num, NULL, 0, NULL, &batch->space, &err), &err);
 }
 
 /* One run each of `runs` settings at random. */
-static int random_search(const struct batch *batch, int32_t runs, uint64_t seed) {
+static int random_search(const struct batch *of, int32_t runs, uint64_t seed) {
+    struct batch own = *of, *batch = &own;
+    if (is_large(of)) make_space(batch); /* without what the study met */
     struct machine machine = {random_seed(seed + 500000), 1, 0};
     struct pcg64 rng = random_seed(seed + 900000);
     int32_t best = -1, count = batch->space->num_settings;
@@ -420,7 +465,9 @@ static int random_search(const struct batch *batch, int32_t runs, uint64_t seed)
         double value = run(&machine, batch, setting, 0).value;
         if (value < least) least = value, best = setting;
     }
-    return is_right(batch, best);
+    int right = is_right(batch, best);
+    if (is_large(of)) kerf_tune_space_free(own.space);
+    return right;
 }
 
 /* Of the batch's surface, or of that of one seed. */
@@ -430,30 +477,50 @@ static void find_truth(struct batch *batch, uint64_t seed) {
     batch->truth = malloc((size_t)space->num_settings * sizeof *batch->truth);
     if (batch->truth == NULL) exit(1);
     for (int32_t i = 0; i < space->num_settings; i++) {
-        double value[PARAMS_MAX] = {0};
-        for (int32_t k = 0; k < space->num_params; k++) {
-            int32_t at = space->values[(int64_t)i * space->num_params + k];
-            const struct kerf_tune_param *param = &space->params[k];
-            value[k] = param->kind == KERF_TUNE_INTEGER ? (double)param->integers[at] : at;
-        }
-        surface of = batch->rough->surface;
-        batch->truth[i] = of ? of(value, space->num_params) : drawn_value(batch->rough->name, value, seed);
+        batch->truth[i] = value_at(batch, space->values + (int64_t)i * space->num_params, seed);
         batch->best = fmin(batch->best, batch->truth[i]);
     }
 }
 
+/* The best of a large grid: down along the axes, and along pairs of short ones, from the settings that are drawn at first. */
+static void find_best(struct batch *batch) {
+    const struct kerf_tune_space *space = batch->space;
+    enum { STARTS = 64, SHORT = 4 };
+    batch->best = INFINITY;
+    for (int32_t start = 0; start < STARTS; start++) {
+        int32_t at[PARAMS_MAX], better = 1;
+        memcpy(at, space->values + (int64_t)start * space->num_params, (size_t)space->num_params * sizeof *at);
+        double least = value_at(batch, at, 0);
+        while (better--)
+            for (int32_t k = 0; k < space->num_params; k++)
+                for (int32_t l = 0; l <= k; l++) {
+                    int32_t rows = l < k ? space->params[l].num_values : 1, best[] = {at[k], at[l]};
+                    if (l < k && (rows > SHORT || space->params[k].num_values > SHORT)) continue;
+                    for (int32_t cell = 0; cell < rows * space->params[k].num_values; cell++) {
+                        at[l] = l < k ? cell % rows : at[l];
+                        at[k] = cell / rows;
+                        double value = value_at(batch, at, 0);
+                        if (value < least) least = value, best[0] = at[k], best[1] = at[l], better = 1;
+                    }
+                    at[l] = best[1];
+                    at[k] = best[0];
+                }
+        batch->best = fmin(batch->best, least);
+    }
+}
+
 static void make(struct batch *batch, const struct rough *rough) {
-    struct kerf_error err;
-    int32_t num = 0;
-    while (num < PARAMS_MAX && rough->params[num]) num++;
     *batch = (struct batch){.rough = rough};
     const char *told = getenv("ROUGH_SIZES");
     for (size_t k = 0; told == NULL && k < sizeof machines / sizeof *machines; k++)
         if (strcmp(machines[k].of, rough->name) == 0) told = machines[k].sizes;
     for (char *end; told && *told && batch->num_sizes < SIZES_MAX; told = *end == ',' ? end + 1 : end)
         batch->sizes[batch->num_sizes++] = strtoll(told, &end, 10);
-    need(kerf_tune_space_create(rough->params, num, NULL, 0, NULL, &batch->space, &err), &err);
-    if (rough->surface) find_truth(batch, 0);
+    make_space(batch);
+    if (is_large(batch))
+        find_best(batch);
+    else if (rough->surface)
+        find_truth(batch, 0);
 }
 
 static void study_one(void *context, size_t task, int32_t worker) {
@@ -466,12 +533,13 @@ static void study_one(void *context, size_t task, int32_t worker) {
     struct kerf_error err;
     struct timespec began, ended;
     (void)worker;
+    if (is_large(batch)) make_space(batch); /* each study has its own, which grows */
     kerf_tune_question_defaults(&question);
     question.space = batch->space;
     question.policy = batch->policy;
     question.is_time = 1;
     question.seed = (int64_t)task + batch->first;
-    if (all->truth == NULL) find_truth(batch, (uint64_t)question.seed);
+    if (batch->rough->surface == NULL) find_truth(batch, (uint64_t)question.seed);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
     need(kerf_tune_study_create(&question, &study, &err), &err);
     need(kerf_tune_study_sizes(study, batch->sizes, batch->num_sizes, &err), &err);
@@ -492,7 +560,7 @@ static void study_one(void *context, size_t task, int32_t worker) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
     if (getenv("ROUGH_TRACE"))
         printf("%3d %s; truly %.4f of %.4f; missed %d of %d, unseen %.3g\n", (int)task, answer.reason,
-               batch->truth[answer.best], batch->best, answer.predictions_missed, answer.predictions,
+               truth_of(batch, answer.best), batch->best, answer.predictions_missed, answer.predictions,
                answer.chance_unseen);
     struct outcome *of = &batch->outcomes[task];
     of->right = is_right(batch, answer.best);
@@ -501,7 +569,8 @@ static void study_one(void *context, size_t task, int32_t worker) {
     of->random = random_search(batch, answer.observations, (uint64_t)question.seed);
     of->seconds = (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
     kerf_tune_study_free(study);
-    if (all->truth == NULL) free(own.truth);
+    if (batch->rough->surface == NULL) free(own.truth);
+    if (is_large(batch)) kerf_tune_space_free(own.space);
 }
 
 static int by_runs(const void *a, const void *b) {
@@ -521,7 +590,7 @@ static int play(const char *name, uint64_t seed) {
         if (strcmp(cases[i].name, name) == 0) rough = &cases[i];
     if (rough == NULL) return fprintf(stderr, "bench: there is no case '%s'\n", name), 2;
     make(&batch, rough);
-    if (batch.truth == NULL) find_truth(&batch, seed);
+    if (rough->surface == NULL) find_truth(&batch, seed);
     struct machine machine = {random_seed(seed * 7919 + 13), 1, 0};
     int32_t num = batch.space->num_params, at[PARAMS_MAX], read = 0;
     for (int32_t k = 0; k < num; k++)
@@ -534,7 +603,7 @@ static int play(const char *name, uint64_t seed) {
                memcmp(batch.space->values + (int64_t)setting * num, at, (size_t)num * sizeof *at) != 0)
             setting++;
         if (setting == batch.space->num_settings) return fprintf(stderr, "bench: there is no such setting\n"), 2;
-        printf("%.9g %.9g\n", run(&machine, &batch, setting, 0).value, batch.truth[setting] / batch.best);
+        printf("%.9g %.9g\n", run(&machine, &batch, setting, 0).value, truth_of(&batch, setting) / batch.best);
         fflush(stdout);
         read = 0;
     }
@@ -573,8 +642,8 @@ int main(int argc, char **argv) {
         }
         qsort(batch.outcomes, (size_t)seeds, sizeof *batch.outcomes, by_runs);
         double few = 1.5 / seeds;
-        printf("%-15s %9d  %4.0f %% %4.0f %% %6.0f %5.0f %% %6.1f ms %s%s\n", cases[i].name,
-               (int)batch.space->num_settings, 100 * sum.right, 100 * sum.said, batch.outcomes[seeds / 2].runs,
+        printf("%-15s %9.0f  %4.0f %% %4.0f %% %6.0f %5.0f %% %6.1f ms %s%s\n", cases[i].name,
+               kerf_tune_space_size(batch.space), 100 * sum.right, 100 * sum.said, batch.outcomes[seeds / 2].runs,
                100 * sum.random, 1e3 * sum.seconds / total, cases[i].is_own ? "" : "*",
                sum.right < sum.said - 0.04 - few ? " <" : "");
         fflush(stdout);

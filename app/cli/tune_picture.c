@@ -211,7 +211,7 @@ int tune_surface(const struct tune_report *report, struct sketch *sketch, struct
             values[down] = r;
             int32_t setting = kerf_tune_space_find(space, values);
             ratios[at] = NAN;
-            cells[at].state = KERF_CELL_OUTSIDE;
+            cells[at].state = setting == KERF_TUNE_NOT_MET ? KERF_CELL_UNKNOWN : KERF_CELL_OUTSIDE;
             if (setting >= 0) fill_cell(report, sketch, setting, most, &ratios[at], &cells[at]);
         }
     }

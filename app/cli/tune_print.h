@@ -31,6 +31,9 @@ int32_t tune_report_weigh(struct tune_report *report, struct kerf_error *err);
  * others. [num_settings], to be freed; NULL when memory ran out. */
 int32_t *tune_order(const struct tune_report *report);
 
+/* "1000000"; of a large grid with constraints "about 410000000". */
+void words_number_of_settings(struct kerf_text *out, const struct kerf_tune_space *space);
+
 /* 0: there is no interval, because the policy tells none or too little is known of the setting. */
 int tune_is_interval(const double interval[2]);
 

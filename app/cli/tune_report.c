@@ -188,6 +188,14 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
+void words_number_of_settings(struct kerf_text *out, const struct kerf_tune_space *space) {
+    double size = kerf_tune_space_size(space), grid = 1;
+    for (int32_t p = 0; p < space->num_params; p++) grid *= space->params[p].num_values;
+    int is_estimate = space->has_unused == KERF_TUNE_GROWS && size < grid;
+    double unit = is_estimate ? pow(10, floor(log10(size)) - 1) : 1; /* an estimate is told with two digits */
+    kerf_text_printf(out, "%s%.0f", is_estimate ? "about " : "", unit * round(size / unit));
+}
+
 /* "60 settings", "the 55 settings that could run, of 60,": settings that failed or were skipped cannot be chosen. For a
  * large space that was not looked at as a whole: "the 200 settings looked at, of 1000000,". */
 static int32_t count_that_ran(const struct tune_report *report) {
@@ -201,16 +209,22 @@ static int32_t count_that_ran(const struct tune_report *report) {
 
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = count_that_ran(report);
+    const int grows = report->state->space->has_unused == KERF_TUNE_GROWS;
+    const char *ends = ",";
     const int has_limits = strstr(report->state->request->objective, " subject to ") != NULL;
     const char *fit = has_limits ? "ran within the limits" : "could run";
     if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
-        kerf_text_printf(out, "the %d settings looked at, of %d,", report->answer.looked_at, all);
-    else if (ran == all)
-        kerf_text_printf(out, "%d settings", all);
-    else if (ran == 1)
-        kerf_text_printf(out, "the one setting that %s, of %d,", fit, all);
+        kerf_text_printf(out, "the %d settings looked at, of ", report->answer.looked_at);
+    else if (ran == 1 && all > 1)
+        kerf_text_printf(out, "the one setting that %s, of ", fit);
+    else if (ran < all && !grows)
+        kerf_text_printf(out, "the %d settings that %s, of ", ran, fit);
+    else if (ran < all)
+        kerf_text_printf(out, "the settings that %s, of ", fit);
     else
-        kerf_text_printf(out, "the %d settings that %s, of %d,", ran, fit, all);
+        ends = " settings";
+    words_number_of_settings(out, report->state->space);
+    kerf_text_add(out, ends);
 }
 
 /* What makes the answer less certain than the model says. */

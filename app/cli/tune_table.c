@@ -207,11 +207,16 @@ static void words_again(struct kerf_text *out, const struct tune_report *report,
     kerf_text_free(&words);
 }
 
-static void words_hidden(struct kerf_text *out, int32_t hidden, int32_t settings) {
-    if (hidden == settings)
-        kerf_text_printf(out, "Of %d setting%s none was measured.\n", settings, settings == 1 ? "" : "s");
-    else if (hidden)
+static void words_hidden(struct kerf_text *out, const struct kerf_tune_space *space, int32_t hidden) {
+    int is_none = hidden == space->num_settings;
+    if (is_none || space->has_unused == KERF_TUNE_GROWS) {
+        kerf_text_add(out, "Of ");
+        words_number_of_settings(out, space);
+        kerf_text_printf(out, " setting%s %s measured.\n", space->num_settings == 1 ? "" : "s",
+                         is_none ? "none was" : "the others were not");
+    } else if (hidden) {
         kerf_text_printf(out, "%d other setting%s not measured.\n", hidden, hidden == 1 ? " was" : "s were");
+    }
 }
 
 static void set_columns(const struct tune_report *report, struct table_column columns[TABLE_COLUMNS_MAX]) {
@@ -244,7 +249,7 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     if (hidden < settings)
         terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
     if (cut) kerf_text_printf(out, "%d more that were tried are not shown; `| less` shows all.\n", cut);
-    words_hidden(out, hidden, settings);
+    words_hidden(out, report->state->space, hidden);
     words_again(out, report, style);
     kerf_text_free(&cells);
 }
@@ -337,10 +342,18 @@ static void put_equivalent(struct kerf_json *json, const struct tune_report *rep
     kerf_json_close(json, ']');
 }
 
+/* Of a large grid those of which something is known, of any other all. */
+static int is_told(const struct tune_report *report, int32_t setting) {
+    const struct kerf_tune_estimate *estimate = &report->answer.settings[setting];
+    return report->state->space->has_unused != KERF_TUNE_GROWS || estimate->status != KERF_TUNE_NOT_MEASURED ||
+           isfinite(estimate->mean);
+}
+
 static void put_settings(struct kerf_json *json, const struct tune_report *report) {
     kerf_json_open(json, "settings", '[');
     for (int32_t i = 0; i < report->state->space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        if (!is_told(report, i)) continue;
         kerf_json_open(json, NULL, '{');
         kerf_tune_setting_json(json, "setting", report->state->space, i);
         kerf_json_integer(json, "observations", estimate->observations);
@@ -401,6 +414,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     kerf_json_number(&json, "noise", report->answer.noise);
     kerf_json_number(&json, "drift", report->answer.drift);
     kerf_json_integer(&json, "looked_at", report->answer.looked_at);
+    kerf_json_number(&json, "settings_in_all", kerf_tune_space_size(report->state->space));
     kerf_json_integer(&json, "predictions", report->answer.predictions);
     kerf_json_integer(&json, "predictions_missed", report->answer.predictions_missed);
     kerf_json_number(&json, "widened", report->answer.widened);
@@ -445,6 +459,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     kerf_text_free(&all);
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        if (!is_told(report, i)) continue;
         for (int32_t p = 0; p < space->num_params; p++) {
             csv_text(out, kerf_tune_setting_word(space, i, p));
             kerf_text_add(out, ",");

@@ -158,6 +158,9 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
     put_setting(json, "recommended", state->space, answer->recommended);
     kerf_json_string(json, "recommendation", answer->reason);
     kerf_json_integer(json, "open", answer->open);
+    kerf_json_integer(json, "looked_at", answer->looked_at);
+    kerf_json_number(json, "settings_in_all", kerf_tune_space_size(state->space));
+    kerf_json_number(json, "chance_unseen", answer->chance_unseen);
     kerf_json_number(json, "noise", answer->noise);
     kerf_json_number(json, "default_gain", answer->default_gain);
     kerf_tune_importance_write(&known->importance, state->space, json);

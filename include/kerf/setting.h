@@ -58,12 +58,17 @@ struct kerf_tune_space {
     int32_t num_params;
     int32_t num_settings;    /* 1 or more; in the order of the grid, the last parameter fastest */
     int32_t default_setting; /* index, -1: none was named */
-    int32_t has_unused;      /* 0, or KERF_TUNE_HAS_UNUSED: kerf_tune_setting_uses may say 0 */
+    int32_t has_unused;      /* 0, or one of these: */
 };
 
-/** Behind the values of such a space lie [num_settings][num_params] bytes, 1 where the setting does not use the parameter.
- * No number that an older program may have left there. */
+/** Behind the values of such a space lie [num_settings][num_params] bytes, 1 where the setting does not use the parameter:
+ * kerf_tune_setting_uses may say 0. No number that an older program may have left there. */
 #define KERF_TUNE_HAS_UNUSED 0x57484e55
+
+/** A large grid (kerf_tune_space_create) is not listed: settings are numbered as the search meets them, the first ones at
+ * random, and `num_settings` counts those so far, up to KERF_TUNE_GROWN_MAX. The bytes lie behind the values of so many. */
+#define KERF_TUNE_GROWS 0x57484e56
+#define KERF_TUNE_GROWN_MAX 262144
 
 /** Whether the parameter has an effect in the setting: 0 where its condition ("draft=4,8 when spec") does not hold. The
  * setting has its first value then. */

@@ -130,7 +130,7 @@ struct kerf_study_record {
     struct kerf_tune_space *space;
     struct kerf_study_entry *entries; /* [num_entries] */
     int32_t num_entries;
-    const char **skipped; /* [num_settings] why a setting was not measured, NULL: it may be; NULL: the journal does not
+    const char **skipped; /* [capacity of the space] why a setting was not measured, NULL: it may be; NULL: the journal does not
                              say */
     int64_t began_s;      /* since 1970 */
     int64_t loads;        /* starts of the program, in all */
@@ -217,7 +217,7 @@ struct kerf_study_plan {
     const struct kerf_study_record *resumed; /* NULL: a new study */
     const double *prior_log;                 /* [num_settings] or NULL: as kerf_tune_question */
     const char *const *skipped;  /* [num_settings] why a setting must not be measured, NULL: it may; or NULL. What the
-                                    resumed study's journal says counts instead */
+                                    resumed study's journal says counts instead. Not of a grid that grows */
     char id[KERF_STUDY_ID_SIZE]; /* "" or the new study's name */
     double budget_s;             /* 0: none */
     double patience_s;           /* for how long a busy machine is waited for; 0: 31 */

@@ -68,20 +68,32 @@ extern "C" {
  *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
  *               names of parameters; all have to hold
  *     defaults  "batch=2048,ubatch=512"; NULL: none
- * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice or "setting", more than 1,000,000 settings, a default
- * outside of the grid, a constraint that cannot be computed for a setting, as 8 / (a - 2) for a = 2), KERF_EINFEASIBLE
- * where the constraints leave no setting. kerf_tune_space_free gives it back.
+ * A grid of up to 1,000,000 points is listed. A larger one grows as it is searched (KERF_TUNE_GROWS), though the space is const
+ * to those who search it: it is for one study, or one after the other, and one thread. Only the policies `kerf` and `random`
+ * search it. There a constraint that cannot be computed for a setting does not hold.
+ * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice or "setting", more than 10^18 points, a default outside of
+ * the grid, a constraint that cannot be computed for a setting, as 8 / (a - 2) for a = 2), KERF_EINFEASIBLE where the
+ * constraints leave no setting, or of a large grid less than one of a thousand points. kerf_tune_space_free gives it back.
  */
 KERF_API int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, const char *const *wheres,
                                         int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,
                                         struct kerf_error *err);
 KERF_API struct kerf_tune_space *kerf_tune_space_free(struct kerf_tune_space *space);
 
-/** The setting with these values of the parameters (indexes), or -1. */
+/** The setting with these values of the parameters (indexes), or -1; KERF_TUNE_NOT_MET: a large grid has it, and it has no number
+ * yet. */
 KERF_API int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t *values);
+#define KERF_TUNE_NOT_MET (-2)
+
+/** How many settings there are: num_settings; of a large grid with constraints an estimate, by the share of points drawn at random
+ * that satisfy them. */
+KERF_API double kerf_tune_space_size(const struct kerf_tune_space *space);
+
+/** The largest that num_settings may become: num_settings, or KERF_TUNE_GROWN_MAX. */
+KERF_API int32_t kerf_tune_space_capacity(const struct kerf_tune_space *space);
 
 /** "batch=512,ubatch=128", as `defaults` is read; of a flag its words, or off, no, false, 0, on, yes, true, 1.
- * KERF_EUNKNOWN where it is none of the space. */
+ * KERF_EUNKNOWN where it is none of the space. A setting of a large grid gets a number. */
 KERF_API int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
                                         struct kerf_error *err);
 

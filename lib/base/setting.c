@@ -17,8 +17,10 @@ static const int32_t *values_of(const struct kerf_tune_space *space, int32_t set
 
 int32_t kerf_tune_setting_uses(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
     assert(setting >= 0 && setting < space->num_settings && param >= 0 && param < space->num_params);
-    if (space->has_unused != KERF_TUNE_HAS_UNUSED) return 1;
-    const char *unused = (const char *)(space->values + (int64_t)space->num_settings * space->num_params);
+    int grows = space->has_unused == KERF_TUNE_GROWS;
+    if (!grows && space->has_unused != KERF_TUNE_HAS_UNUSED) return 1;
+    int64_t rows = grows ? KERF_TUNE_GROWN_MAX : space->num_settings;
+    const char *unused = (const char *)(space->values + rows * space->num_params);
     return !unused[(int64_t)setting * space->num_params + param];
 }
 

@@ -34,8 +34,8 @@ struct kerf_asker {
     struct output_limit limits[OUTPUT_LIMITS_MAX];
     int32_t num_limits, told;
     char second[OUTPUT_NAME_SIZE]; /* the output that is the second objective; "": there is one */
-    char *is_asked;                /* [num_settings]: asked for and not told since; it counts as being measured */
-    char *is_told;                 /* [num_settings] */
+    char *is_asked;                /* [capacity of the space]: asked for and not told since; it counts as being measured */
+    char *is_told;                 /* likewise */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = make_space(asker, root, err);
     question.space = asker->space;
     if (code != KERF_OK) return code;
-    asker->is_asked = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
-    asker->is_told = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
+    asker->is_asked = arena_alloc(&asker->arena, (size_t)kerf_tune_space_capacity(asker->space), 1);
+    asker->is_told = arena_alloc(&asker->arena, (size_t)kerf_tune_space_capacity(asker->space), 1);
     if (!asker->is_asked || !asker->is_told) return error_no_memory(err, "the question");
     code = kerf_tune_study_create(&question, &asker->study, err);
     return code == KERF_OK && asker->second[0] ? kerf_tune_study_trade(asker->study, maximize_second, err) : code;

@@ -545,7 +545,7 @@ static int32_t read_skipped(struct kerf_study_record *record, json_t *line, stru
     const json_t *list = json_object_get(line, "skipped");
     if (record->skipped) return kerf_error_set(err, KERF_ESYNTAX, "a second line with \"skipped\"; a journal has one");
     if (!json_is_array(list)) return kerf_error_set(err, KERF_ESYNTAX, "\"skipped\" must be an array");
-    record->skipped = calloc((size_t)record->space->num_settings, sizeof *record->skipped);
+    record->skipped = calloc((size_t)kerf_tune_space_capacity(record->space), sizeof *record->skipped);
     if (record->skipped == NULL) return error_no_memory(err, "a study");
     whole_of(record)->skipped_document = json_incref(line);
     for (size_t i = 0; i < json_array_size(list); i++) {

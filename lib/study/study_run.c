@@ -325,6 +325,7 @@ static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
 static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     const struct kerf_study_plan *plan = run->plan;
     const struct study_origin origin = {.request = plan->request,
+                                        .space = plan->resumed ? plan->resumed->space : NULL,
                                         .record = plan->resumed,
                                         .prior_log = plan->prior_log,
                                         .skipped = plan->skipped,

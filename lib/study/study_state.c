@@ -21,7 +21,7 @@ struct kerf_study_own {
     struct kerf_study_request request;     /* the origin's, with the earlier studies */
     struct kerf_study_strings earlier_ids; /* those that were found */
     struct study_earlier earlier;
-    struct kerf_tune_space *space;
+    struct kerf_tune_space *space; /* NULL: it is the origin's */
     struct kerf_study_entry *entries;
     double *seconds;
     int32_t has_second;
@@ -61,7 +61,7 @@ static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *e
         code = study_earlier_ids(&own->request, &own->earlier_ids, err);
         own->request.earlier = own->earlier_ids;
     }
-    if (code == KERF_OK) code = study_earlier_load(&own->request.earlier, own->space, &own->earlier, err);
+    if (code == KERF_OK) code = study_earlier_load(&own->request.earlier, state->space, &own->earlier, err);
     state->num_studies = own->earlier.studies;
     return code;
 }
@@ -70,9 +70,11 @@ static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *e
 static int32_t make_study(struct kerf_study_state *state, struct kerf_error *err) {
     const struct kerf_study_own *own = state->own;
     struct kerf_tune_question question;
+    if (own->skipped && own->origin.space == NULL && state->space->has_unused == KERF_TUNE_GROWS)
+        return kerf_error_set(err, KERF_EINVALID, "settings of a grid that is not listed cannot be skipped by number");
     char second[KERF_STUDY_NAME_SIZE];
     int32_t maximize;
-    study_request_question(&own->request, own->space, &question);
+    study_request_question(&own->request, state->space, &question);
     if (own->origin.policy) question.policy = own->origin.policy;
     question.earlier = own->earlier.items;
     question.num_earlier = own->earlier.count;
@@ -81,7 +83,7 @@ static int32_t make_study(struct kerf_study_state *state, struct kerf_error *err
     if (code == KERF_OK) code = kerf_tune_study_sizes(state->study, own->sizes.items, own->sizes.count, err);
     if (code == KERF_OK && kerf_study_request_second(&own->request, second, &maximize))
         code = kerf_tune_study_trade(state->study, maximize, err);
-    for (int32_t i = 0; code == KERF_OK && own->skipped && i < own->space->num_settings; i++)
+    for (int32_t i = 0; code == KERF_OK && own->skipped && i < state->space->num_settings; i++)
         if (own->skipped[i]) kerf_tune_study_skip(state->study, i, own->skipped[i]);
     return code;
 }
@@ -101,8 +103,9 @@ static int32_t fill(struct kerf_study_state *state, const struct study_origin *o
     own->has_second = kerf_study_request_second(&own->request, second, &maximize);
     state->request = &own->request;
     state->measuring = "";
-    int32_t code = kerf_study_request_space(origin->request, &own->space, err);
-    state->space = own->space;
+    int32_t code = KERF_OK;
+    if (origin->space == NULL) code = kerf_study_request_space(origin->request, &own->space, err);
+    state->space = origin->space ? origin->space : own->space;
     if (code == KERF_OK) code = study_key_check(origin->request, err);
     if (code == KERF_OK) code = find_earlier(state, err);
     if (code == KERF_OK) code = make_study(state, err);
@@ -218,7 +221,8 @@ int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_
 
 int32_t kerf_study_replay(const struct kerf_study_record *record, const char *policy,
                           struct kerf_study_state **ret_state, struct kerf_error *err) {
-    const struct study_origin origin = {.request = &record->request, .record = record, .policy = policy};
+    const struct study_origin origin = {
+        .request = &record->request, .space = record->space, .record = record, .policy = policy};
     struct kerf_study_state *state;
     int32_t code = study_state_create(&origin, &state, err);
     if (code != KERF_OK) return code;
@@ -240,7 +244,8 @@ int32_t kerf_study_replay(const struct kerf_study_record *record, const char *po
 int32_t kerf_study_decisions(const struct kerf_study_record *record, const char *policy,
                              struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
     struct kerf_study_request request = record->request;
-    const struct study_origin origin = {.request = &request, .policy = policy, .skipped = record->skipped};
+    const struct study_origin origin = {
+        .request = &request, .space = record->space, .policy = policy, .skipped = record->skipped};
     struct kerf_study_state *state = NULL;
     if (request.max_observations && request.max_observations < record->num_entries)
         request.max_observations = record->num_entries; /* it was resumed with more */

@@ -8,6 +8,7 @@
 /* What a state is made from. */
 struct study_origin {
     const struct kerf_study_request *request; /* its strings live as long as the state */
+    const struct kerf_tune_space *space;      /* the record's, in which settings are numbered; NULL: the request's */
     const struct kerf_study_record *record;   /* whose measurements are taken over; NULL: none. Lives as long */
     const char *policy;                       /* NULL: the request's */
     const double *prior_log;                  /* [num_settings] or NULL: as kerf_tune_question */

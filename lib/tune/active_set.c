@@ -6,6 +6,7 @@
  */
 #include "tune/history.h"
 #include "tune/kernel.h"
+#include "tune/param.h"
 
 #include <assert.h>
 #include <math.h>
@@ -23,8 +24,8 @@ enum {
 };
 
 struct choice {
-    const struct kerf_tune_study *study;
-    unsigned char *taken; /* [num_settings] */
+    struct kerf_tune_study *study;
+    unsigned char *taken; /* [the space's capacity] */
     int32_t count, *values;
 };
 
@@ -50,8 +51,9 @@ static int32_t next_best(const struct kerf_tune_study *study, double rank, int32
     double best_rank = INFINITY;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         double own = rank_of(study, i);
-        if (isnan(own) || own < rank || (own == rank && i <= setting)) continue;
-        if (best < 0 || own < best_rank) best = i, best_rank = own;
+        if (isnan(own) || own < rank || (own == rank && tune_space_compare(study->space, i, setting) <= 0)) continue;
+        if (best < 0 || own < best_rank || (own == best_rank && tune_space_compare(study->space, i, best) < 0))
+            best = i, best_rank = own;
     }
     return best;
 }
@@ -66,7 +68,7 @@ static void take_neighbours(struct choice *choice, int32_t setting) {
         for (int32_t to = values[k] - reach; to <= values[k] + reach; to++) {
             if (to < 0 || to >= param->num_values) continue;
             choice->values[k] = to;
-            take_open(choice, kerf_tune_space_find(space, choice->values));
+            take_open(choice, history_meet(choice->study, choice->values));
         }
         choice->values[k] = values[k];
     }
@@ -99,15 +101,15 @@ static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng
         while (i < param->num_values && param->integers[i] % by) i++;
         if (i < param->num_values) choice->values[k] = i;
     }
-    return kerf_tune_space_find(space, choice->values);
+    return history_meet(choice->study, choice->values);
 }
 
 static void take_at_random(struct choice *choice) {
-    const struct kerf_tune_study *study = choice->study;
+    struct kerf_tune_study *study = choice->study;
     struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
     for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++) {
-        int32_t setting = (int32_t)random_to(&rng, (uint32_t)study->space->num_settings - 1);
-        take_open(choice, tries % 2 ? rounded(choice, setting, &rng) : setting);
+        int32_t setting = history_meet_at_random(study, &rng);
+        if (setting >= 0) take_open(choice, tries % 2 ? rounded(choice, setting, &rng) : setting);
     }
 }
 
@@ -130,18 +132,23 @@ static void choose(struct choice *choice) {
     take_at_random(choice);
 }
 
+static int by_place(const void *a, const void *b, void *context) {
+    return tune_space_compare(context, *(const int32_t *)a, *(const int32_t *)b);
+}
+
 static int choose_anew(struct kerf_tune_study *study) {
     int32_t num_settings = study->space->num_settings, count = num_settings < ACTIVE_MAX ? num_settings : ACTIVE_MAX;
     int32_t at = 0;
     if (study->active == NULL) study->active = arena_alloc(&study->arena, (size_t)count, sizeof *study->active);
-    struct choice choice = {study, calloc((size_t)num_settings, 1), 0,
+    struct choice choice = {study, calloc((size_t)kerf_tune_space_capacity(study->space), 1), 0,
                             calloc((size_t)study->space->num_params, sizeof(int32_t))};
     int good = study->active && choice.taken && choice.values;
     if (good && count < num_settings) choose(&choice);
-    for (int32_t i = 0; good && i < num_settings; i++)
+    for (int32_t i = 0; good && i < study->num_known; i++)
         if (choice.taken[i] || count == num_settings) study->active[at++] = i;
     if (good && at == 0) study->active[at++] = 0; /* no setting is open, but a model needs one */
     assert(!good || (at > 0 && at <= count));
+    if (good) qsort_r(study->active, (size_t)at, sizeof *study->active, by_place, (void *)(uintptr_t)study->space);
     study->num_active = at;
     free(choice.taken);
     free(choice.values);

@@ -284,6 +284,7 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 const struct tune_policy tune_policy_best_bub = {
     .about = {"best_bub", "Parzen estimator, five runs of each setting in a row, median pruning, lowest mean",
               "best_bub; Akiba et al., Optuna, 2019"},
+    .looks_at_all = 1,
     .max_observations = policy_unbounded,
     .begin = begin,
     .next = next,

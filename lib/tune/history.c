@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "tune/param.h"
+#include "tune/statistics.h"
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting) {
-    assert(0 <= setting && setting < study->space->num_settings);
+    assert(0 <= setting && setting < study->num_known);
     return study->tallies[setting].skipped == NULL;
 }
 
@@ -40,6 +42,37 @@ int history_is_exact(const struct kerf_tune_study *study) {
         if (study->tallies[i].values > 1) repeats += study->tallies[i].values - 1;
     }
     return repeats >= REPEATS_THAT_AGREE;
+}
+
+static int32_t status_of(const struct tally *tally) {
+    if (tally->values > 0) return KERF_TUNE_MEASURED;
+    if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
+    if (tally->failed > 0) return KERF_TUNE_ALL_FAILED;
+    return tally->skipped ? KERF_TUNE_SKIPPED : KERF_TUNE_NOT_MEASURED;
+}
+
+struct kerf_tune_estimate history_estimate(const struct kerf_tune_study *study, int32_t setting) {
+    const struct tally *tally = &study->tallies[setting];
+    struct kerf_tune_estimate of = {.status = status_of(tally),
+                                    .observations = tally->values + tally->censored + tally->failed,
+                                    .censored = tally->censored,
+                                    .failed = tally->failed,
+                                    .mean = NAN,
+                                    .observed_mean = NAN,
+                                    .interval = {NAN, NAN},
+                                    .bound = tally->censored ? tally->bound : NAN,
+                                    .probability_within = NAN,
+                                    .probability_within_margin = NAN,
+                                    .reason = tally->skipped ? tally->skipped : ""};
+    if (tally->skipped == NULL && tally->failed > 0) of.reason = kerf_tune_failure_word(tally->failure);
+    if (tally->values == 0) return of;
+    of.mean = of.observed_mean = tally->mean;
+    if (tally->values < 2) return of;
+    double error = sqrt(tally->squares / (tally->values - 1.0) / tally->values);
+    double reach = error * student_quantile(0.5 + 0.5 * study->question.confidence, tally->values - 1.0);
+    of.interval[0] = tally->mean - reach;
+    of.interval[1] = tally->mean + reach;
+    return of;
 }
 
 struct pcg64 history_random(const struct kerf_tune_study *study) {
@@ -163,7 +196,7 @@ int preference_compare(const struct preference *preference, const struct kerf_tu
         int32_t k = preference->params[i], difference = of_a[k] - of_b[k];
         if (difference) return preference->larger[i] ? -difference : difference;
     }
-    return (a > b) - (a < b);
+    return tune_space_compare(space, a, b);
 }
 
 /* ---- What failures rule out -------------------------------------------------------------------------------------- */
@@ -204,9 +237,11 @@ static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
     const char *reason = arena_printf(&study->arena, "needs at least as much memory as %s, which ran out of memory",
                                       history_setting(study, setting, words, sizeof words));
     leave_out(study, setting, "out of memory");
+    if (reason == NULL) reason = "needs too much memory";
+    study->tallies[setting].rules_out = reason;
     for (int32_t i = 0; i < study->space->num_settings; i++)
         if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && history_is_open(study, i)) {
-            history_exclude(study, i, reason ? reason : "needs too much memory");
+            history_exclude(study, i, reason);
             study->tallies[i].is_ruled_out = 1;
         }
 }
@@ -332,11 +367,13 @@ static const char *common_words(struct kerf_tune_study *study, const struct hull
     return reason ? reason : "failed with this in every setting";
 }
 
-static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int32_t value, struct hull *hull) {
+/* Of the settings from `from` on. */
+static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int32_t value, int32_t from,
+                              struct hull *hull) {
     if (!hull_of_failures(study, param, value, hull) || !another_word_worked(study, param, hull, 0)) return;
     int is_everywhere = hull->count >= MANY && another_word_worked(study, param, hull, 1);
     const char *reason = NULL;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
+    for (int32_t i = from; i < study->num_known; i++) {
         if (!history_is_open(study, i) || !shares_all_in_common(study, i, hull)) continue;
         if (!is_everywhere && !is_within(study, i, hull)) continue;
         if (reason == NULL) reason = common_words(study, hull);
@@ -344,13 +381,13 @@ static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int3
     }
 }
 
-static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
+static void exclude_with_words(struct kerf_tune_study *study, int32_t setting, int32_t from) {
     int32_t count = study->space->num_params;
     int32_t *bounds = calloc((uint32_t)count, 2 * sizeof *bounds);
     if (bounds == NULL) return; /* more settings are tried, then */
     struct hull hull = {bounds, bounds + count, 0};
     for (int32_t k = 0; k < count; k++)
-        if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], &hull);
+        if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], from, &hull);
     free(bounds);
 }
 
@@ -370,7 +407,7 @@ static void exclude_after_failure(struct kerf_tune_study *study, const struct ke
         return;
     default: break;
     }
-    exclude_with_words(study, failed->setting);
+    exclude_with_words(study, failed->setting, 0);
     int works = tally->values + tally->censored > 0, enough = works ? THRICE : TWICE;
     if (tally->in_a_row < enough) return;
     const char *word = kerf_tune_failure_word(failed->failure), *times = works ? "three times in a row" : "twice";
@@ -385,4 +422,44 @@ void exclusion_update(struct kerf_tune_study *study) {
         readmit_what_fits(study, last->setting);
     else if (last->outcome == KERF_TUNE_FAILED)
         exclude_after_failure(study, last);
+}
+
+/* ---- Settings that are met later --------------------------------------------------------------------------------- */
+
+/* As exclude_larger and readmit_what_fits leave the settings that are known when something happens. */
+static void exclude_if_larger(struct kerf_tune_study *study, int32_t setting) {
+    const char *reason = NULL;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        int32_t other = study->observations[i].setting;
+        const struct tally *tally = &study->tallies[other];
+        if (tally->values > 0 && dominates(study->space, other, setting)) return;
+        if (tally->rules_out && dominates(study->space, setting, other)) reason = tally->rules_out;
+    }
+    if (reason) history_exclude(study, setting, reason);
+    study->tallies[setting].is_ruled_out = reason != NULL;
+}
+
+void history_grow(struct kerf_tune_study *study) {
+    int32_t from = study->num_known;
+    for (; study->num_known < study->space->num_settings; study->num_known++) {
+        study->num_open++;
+        if (study->num_failed) exclude_if_larger(study, study->num_known);
+        study->estimates[study->num_known] = history_estimate(study, study->num_known);
+    }
+    for (int32_t i = 0; i < study->num_observations && study->num_failed && from < study->num_known; i++)
+        if (study->observations[i].outcome == KERF_TUNE_FAILED && is_first(study, i) &&
+            is_of_program(study->observations[i].failure))
+            exclude_with_words(study, study->observations[i].setting, from);
+}
+
+int32_t history_meet(struct kerf_tune_study *study, const int32_t *values) {
+    int32_t setting = tune_space_meet(study->space, values);
+    history_grow(study);
+    return setting;
+}
+
+int32_t history_meet_at_random(struct kerf_tune_study *study, struct pcg64 *rng) {
+    int32_t setting = tune_space_at_random(study->space, rng);
+    history_grow(study);
+    return setting;
 }

@@ -33,6 +33,7 @@ struct tally {
     double bound;                     /* the largest one at which a run was stopped */
     const char *skipped;              /* why it must not be measured; NULL: it may */
     int32_t is_ruled_out;             /* 1: as memory lacked for another one, which needs no more */
+    const char *rules_out;            /* memory lacked for it: why those that need as much are skipped; NULL: it did not */
     int32_t failure;                  /* the last one */
 };
 
@@ -54,19 +55,20 @@ struct kerf_tune_study {
     int32_t num_observations, capacity;
     int32_t num_disturbed, num_failed; /* of all observations */
     int32_t num_censored, num_values;  /* of those that count */
-    struct tally *tallies;             /* [num_settings] */
-    int32_t num_open;                  /* settings that may be measured */
+    struct tally *tallies;             /* [num_known], with room for the space's capacity */
+    int32_t num_known;                 /* settings that were taken in: all, or those of a large grid that were met */
+    int32_t num_open;                  /* of these, settings that may be measured */
 
     struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count (posterior.h) */
     int32_t num_earlier, num_dropped;      /* num_dropped: earlier studies that no longer hold */
 
-    int32_t *active;                /* [num_active] settings that are modelled, ascending (active_set.c) */
+    int32_t *active;                /* [num_active] settings that are modelled, in the order of the grid (active_set.c) */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
     int32_t *proposed; /* [num_proposed] settings that the policy's model wants in the next active set (proposals.c) */
     int32_t num_proposed;
     double unseen; /* how probable a better one outside of it is; NAN: not known */
 
-    struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
+    struct kerf_tune_estimate *estimates; /* [num_known], likewise, filled by the answer */
     struct kerf_tune_modes modes;         /* of the last answer */
     struct arena importance;              /* of the last kerf_tune_study_importance */
     struct kerf_tune_study *second;       /* the same settings and runs with another objective; NULL: there is one */
@@ -85,12 +87,22 @@ static inline int32_t history_informative(const struct kerf_tune_study *study) {
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting);
 
+/* Takes in the settings of a large grid that were met meanwhile: open, unless what failed before rules them out. */
+void history_grow(struct kerf_tune_study *study);
+
+/* tune_space_meet and tune_space_at_random, and what is met is taken in. */
+int32_t history_meet(struct kerf_tune_study *study, const int32_t *values);
+int32_t history_meet_at_random(struct kerf_tune_study *study, struct pcg64 *rng);
+
 /* Excludes a setting from measurement; a setting that is excluded already keeps its first reason. The reason lives as
  * long as the study. */
 void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason);
 
 /* Adds an observation that was checked. 0: no memory. */
 int history_add(struct kerf_tune_study *study, const struct kerf_tune_observation *observation);
+
+/* What a setting's own observations say, without a model: the mean, and an interval by Student's t of two or more. */
+struct kerf_tune_estimate history_estimate(const struct kerf_tune_study *study, int32_t setting);
 
 /* How much runs of one setting differ, relative to their mean, over all settings; NAN without repeats. */
 double history_noise(const struct kerf_tune_study *study);

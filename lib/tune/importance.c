@@ -33,6 +33,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "tune/kernel.h"
+#include "tune/param.h"
 #include "tune/statistics.h"
 #include "tune/surface_model.h"
 #include "tune/tune_policy.h"
@@ -298,7 +299,7 @@ double variance_parts_of(const struct variance_parts *parts, const double *y, do
 struct importance_draws {
     struct arena arena;
     const struct kerf_tune_study *study;
-    int32_t num, *settings, *at; /* [num] settings, ascending, and where they are in the model */
+    int32_t num, *settings, *at; /* [num] settings, in the order of the grid, and where they are in the model */
     int32_t is_sample;
     struct kerf_tune_study part; /* the study with other active settings */
     struct surface_model *model;
@@ -307,9 +308,8 @@ struct importance_draws {
     double *shares;  /* [effects][DRAWS] */
 };
 
-static int by_number(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+static int by_place(const void *a, const void *b, void *context) {
+    return tune_space_compare(context, *(const int32_t *)a, *(const int32_t *)b);
 }
 
 /* All settings that may be measured, or so many of them at random: each is as likely as any other (Vitter's algorithm R,
@@ -321,7 +321,7 @@ static int choose_settings(struct importance_draws *draws) {
     draws->settings = arena_alloc(&draws->arena, WHOLE_MAX, sizeof *draws->settings);
     draws->at = arena_alloc(&draws->arena, WHOLE_MAX, sizeof *draws->at);
     if (draws->settings == NULL || draws->at == NULL) return 0;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
+    for (int32_t i = 0; i < tune_space_sampled(study->space); i++) {
         if (!history_is_open(study, i)) continue;
         int32_t to = seen < WHOLE_MAX ? seen : (int32_t)random_to(&rng, (uint32_t)seen);
         if (to < WHOLE_MAX) draws->settings[to] = i;
@@ -329,7 +329,7 @@ static int choose_settings(struct importance_draws *draws) {
     }
     draws->num = seen < WHOLE_MAX ? seen : WHOLE_MAX;
     draws->is_sample = seen > WHOLE_MAX;
-    qsort(draws->settings, (size_t)draws->num, sizeof *draws->settings, by_number);
+    qsort_r(draws->settings, (size_t)draws->num, sizeof *draws->settings, by_place, (void *)(uintptr_t)study->space);
     return 1;
 }
 
@@ -349,7 +349,7 @@ static int choose_active(struct importance_draws *draws) {
         for (int32_t i = 0; i < num[k] && count < MODELLED_MAX; i++)
             if (observation_is_informative(&of[k][i]) && !taken[of[k][i].setting])
                 taken[active[count++] = of[k][i].setting] = 1;
-    qsort(active, (size_t)count, sizeof *active, by_number);
+    qsort_r(active, (size_t)count, sizeof *active, by_place, (void *)(uintptr_t)study->space);
     for (int32_t i = 0; i < count; i++)
         if (kept < draws->num && active[i] == draws->settings[kept]) draws->at[kept++] = i;
     assert(kept == draws->num);
@@ -396,7 +396,8 @@ static void draw_point(const struct importance_draws *draws, const struct gp *gp
 static void write_normals(const struct importance_draws *draws, double **normals, double *noise) {
     uint64_t seed = (uint64_t)draws->study->question.seed * 0x9E3779B97F4A7C15;
     for (int32_t i = 0; i <= draws->num; i++) {
-        struct pcg64 rng = random_seed(seed + (i < draws->num ? (uint64_t)draws->settings[i] + 1 : 0));
+        struct pcg64 rng =
+            random_seed(seed + (i < draws->num ? tune_space_place(draws->study->space, draws->settings[i]) + 1 : 0));
         double *to = i < draws->num ? normals[i] : noise;
         for (int32_t k = 0; k < POINTS * NORMALS; k++) to[k] = random_normal(&rng, 0, 1);
     }

@@ -4,6 +4,7 @@
 #define KERF_TUNE_PARAM_H
 
 #include "base/arena.h"
+#include "base/random.h"
 #include "kerf/tune.h"
 
 /* ---- Parameters (param.c): "batch=16..2048:x2", "kv=f16,q8_0", "map?=--no-mmap" ---------------------------------- */
@@ -42,7 +43,24 @@ int constraint_holds(const struct constraint *constraint, const struct kerf_tune
 
 /* ---- Settings (tune_space.c) ------------------------------------------------------------------------------------ */
 
-/* The setting with these values (indexes), where -1 stands for a parameter that it does not use; -1: there is none. */
+/* The setting with these values (indexes), as kerf_tune_space_find, but one of a large grid gets a number. -1: there is none, or
+ * no more get one. */
+int32_t tune_space_meet(const struct kerf_tune_space *space, const int32_t *values);
+
+/* Likewise, where -1 stands for a parameter that it does not use. */
 int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *values);
+
+/* Any setting, each with the same probability; -1: none was found. */
+int32_t tune_space_at_random(const struct kerf_tune_space *space, struct pcg64 *rng);
+
+/* So many of the first settings are all of the space, or some of a large grid at random. */
+int32_t tune_space_sampled(const struct kerf_tune_space *space);
+
+/* In the order of the grid: below 0 where a comes before b. */
+int tune_space_compare(const struct kerf_tune_space *space, int32_t a, int32_t b);
+
+/* Its number in a space that is listed; of a large grid what its values alone make: settings get numbers in another order when a
+ * study is read from its journal, and random numbers of a setting must be the same. */
+uint64_t tune_space_place(const struct kerf_tune_space *space, int32_t setting);
 
 #endif

@@ -35,7 +35,7 @@ struct verdict {
 };
 
 struct pareto {
-    const struct kerf_tune_study *studies[BOTH]; /* of the same settings and runs */
+    struct kerf_tune_study *studies[BOTH]; /* of the same settings and runs */
     struct surface_model *models[BOTH];
     struct posterior_draws *draws[BOTH]; /* of the same settings, made after `drawn` informative observations */
     int32_t drawn, drawn_open;
@@ -47,7 +47,7 @@ struct pareto {
 
 /* ---- Making one -------------------------------------------------------------------------------------------------- */
 
-struct pareto *pareto_create(const struct kerf_tune_study *study) {
+struct pareto *pareto_create(struct kerf_tune_study *study) {
     struct pareto *pareto = calloc(1, sizeof *pareto);
     if (pareto == NULL) return NULL;
     pareto->studies[0] = study;
@@ -328,7 +328,7 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
     }
     for (int o = 0; o < BOTH; o++) {
         const struct posterior_draws *own = pareto->draws[o];
-        int32_t doubtful = precaution_at(own->model, posterior_draws_setting(own, end_of(pareto, o)), ret_why);
+        int32_t doubtful = precaution_at(pareto->studies[o], own->model, posterior_draws_setting(own, end_of(pareto, o)), ret_why);
         if (doubtful >= 0) return doubtful;
     }
     return -1;

@@ -8,7 +8,7 @@
 struct pareto;
 
 /* Of a study that has a `second`. pareto_free gives it back; NULL: no memory. */
-struct pareto *pareto_create(const struct kerf_tune_study *study);
+struct pareto *pareto_create(struct kerf_tune_study *study);
 struct pareto *pareto_free(struct pareto *pareto);
 
 /* As tune_policy has it, for both objectives together; bound: on observations. */

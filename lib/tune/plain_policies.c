@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "base/error_fill.h"
+#include "tune/param.h"
 #include "tune/tune_policy.h"
 
 enum { SETTINGS = 27, REPEATS = 5 };
@@ -28,13 +29,15 @@ static int32_t next_exhaustive(struct kerf_tune_study *study, const int32_t *pen
 
 const struct tune_policy tune_policy_exhaustive = {
     .about = {"exhaustive", "every setting five times, in order", "llama-bench"},
+    .looks_at_all = 1,
     .max_observations = policy_unbounded,
     .next = next_exhaustive};
 
 /* ---- random ------------------------------------------------------------------------------------------------------ */
 
+/* Of a large grid the first settings are at random already. */
 static int32_t begin_random(struct kerf_tune_study *study, struct kerf_error *err) {
-    int32_t n = study->space->num_settings;
+    int32_t n = tune_space_sampled(study->space);
     int32_t *order = arena_take(&study->arena, (size_t)n, sizeof *order);
     unsigned char *taken = malloc((size_t)n);
     struct pcg64 rng = random_seed((uint64_t)study->question.seed);
@@ -50,7 +53,7 @@ static int32_t next_random(struct kerf_tune_study *study, const int32_t *pending
     (void)slot;
     (void)err;
     int32_t count = study->num_open < SETTINGS ? study->num_open : SETTINGS;
-    for (int32_t i = 0, used = 0; i < study->space->num_settings && used < count; i++) {
+    for (int32_t i = 0, used = 0; i < tune_space_sampled(study->space) && used < count; i++) {
         int32_t runs = policy_tries(study, order[i], pending, num_pending);
         if (!history_is_open(study, order[i])) continue;
         used++;

@@ -72,7 +72,8 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
  * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once: on a machine of two modes that
  *   run may have been a slow one. */
-int32_t precaution_at(const struct surface_model *model, int32_t of, const char **ret_why);
+int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                      const char **ret_why);
 
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried

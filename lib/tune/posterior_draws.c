@@ -16,6 +16,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "tune/gaussian_process.h"
+#include "tune/param.h"
 #include "tune/statistics.h"
 
 static const double REACH = 3.7;
@@ -163,7 +164,7 @@ static const double *normals_of(const struct surface_model *model, int32_t activ
     double **kept = &model->normals[active];
     if (*kept != NULL) return *kept;
     uint64_t which =
-        active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
+        active < model->num_active ? tune_space_place(model->study->space, model->active[active]) + 2 : (uint64_t)(active - model->num_active);
     struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
     *kept = model->normals[model->num_active + 2] + (int64_t)active * (SURFACE_DRAWS / 2);
     for (int32_t k = 0; k < SURFACE_DRAWS / 2; k++) (*kept)[k] = random_normal(&rng, 0, 1);
@@ -222,7 +223,8 @@ static void split_modes(struct posterior_draws *draws) {
         double keep = 1 - low * (1 - low) * slower * slower / (sd * sd);
         keep = sqrt(fmax(keep, fmin(least * least, 1)));
         if (words) low = slow / (slow + pow(1 - share, runs));
-        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 31 + (uint64_t)setting);
+        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 31 +
+                                        tune_space_place(model->study->space, setting));
         for (int32_t k = 0; k < SURFACE_DRAWS && low > 0 && low < 1; k++)
             y[k] = upper + keep * (y[k] - mean) - (random_double(&rng) < low ? slower : 0);
     }
@@ -263,7 +265,7 @@ static double isolated_chance(const struct surface_model *model) {
     double hidden = HIDDEN * surface_model_flatness(model, -1);
     int32_t num_settings = study->space->num_settings, tried = 0;
     for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
-    double untried = 1 - (double)tried / num_settings, missed = hidden * untried;
+    double untried = 1 - tried / kerf_tune_space_size(study->space), missed = hidden * untried;
     double disorder = model->num_active == num_settings ? surface_model_disorder(model) : 0; /* else `unseen` tells */
     return fmax(missed / (1 - hidden + missed), untried * disorder);
 }

@@ -75,21 +75,21 @@ static int is_far_slower(const struct surface_model *model, int32_t setting, int
 }
 
 /* A setting with another value of one parameter; -1: it is not in the space. */
-static int32_t with_value(const struct kerf_tune_space *space, int32_t of, int32_t param, int32_t value) {
+static int32_t with_value(struct kerf_tune_study *study, int32_t of, int32_t param, int32_t value) {
+    const struct kerf_tune_space *space = study->space;
     int32_t values[TUNE_PARAMS_MAX];
     memcpy(values, space->values + (int64_t)of * space->num_params, (size_t)space->num_params * sizeof *values);
     values[param] = value;
-    return kerf_tune_space_find(space, values);
+    return history_meet(study, values);
 }
 
-static int32_t size_of_machine(const struct surface_model *model, int32_t of) {
-    const struct kerf_tune_study *study = model->study;
+static int32_t size_of_machine(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = study->space;
     for (int32_t k = 0; k < space->num_params; k++)
         for (int32_t i = 0; i < study->num_sizes; i++) {
             int32_t index = index_of(&space->params[k], study->sizes[i]);
             if (index < 0 || !kernel_is_divided(&space->params[k])) continue;
-            int32_t setting = with_value(space, of, k, index);
+            int32_t setting = with_value(study, of, k, index);
             if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) continue;
             if (!is_far_slower(model, setting, of)) return setting;
         }
@@ -145,20 +145,19 @@ static int is_step(const struct tried *tried, int32_t good, int32_t bad, double 
 }
 
 /* In the middle of the gap between two tried values beside each other; -1: nothing to learn there. */
-static int32_t in_gap(const struct surface_model *model, int32_t of, int32_t param, const struct tried_value *good,
-                      const struct tried_value *bad) {
-    const struct kerf_tune_study *study = model->study;
+static int32_t in_gap(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+                      const struct tried_value *good, const struct tried_value *bad) {
     double mean, sd;
     if (abs(bad->value - good->value) < 2) return -1;
-    int32_t setting = with_value(study->space, of, param, (good->value + bad->value) / 2), at;
+    int32_t setting = with_value(study, of, param, (good->value + bad->value) / 2), at;
     if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) return -1;
     if ((at = surface_model_find(model, setting)) < 0) return setting;
     surface_model_moments(model, at, &mean, &sd);
     return mean > bad->mean - STEP_EXPLAINED * (bad->mean - good->mean) ? -1 : setting;
 }
 
-static int32_t before_step(const struct surface_model *model, int32_t of) {
-    const struct kerf_tune_space *space = model->study->space;
+static int32_t before_step(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const struct kerf_tune_space *space = study->space;
     int32_t leader = surface_model_find(model, of);
     double least, sd;
     struct tried tried;
@@ -171,7 +170,7 @@ static int32_t before_step(const struct surface_model *model, int32_t of) {
             for (int32_t good = i; good <= i + 1; good++) {
                 int32_t bad = 2 * i + 1 - good, setting = -1;
                 if (is_step(&tried, good, bad, least))
-                    setting = in_gap(model, of, k, &tried.values[good], &tried.values[bad]);
+                    setting = in_gap(study, model, of, k, &tried.values[good], &tried.values[bad]);
                 if (setting >= 0) return setting;
             }
     }
@@ -180,12 +179,12 @@ static int32_t before_step(const struct surface_model *model, int32_t of) {
 
 /* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run once. A model expects a
  * kink at the best: it takes that run for the kink, and the best for the next value. */
-static int32_t run_once(const struct surface_model *model, int32_t of) {
-    const struct kerf_tune_space *space = model->study->space;
+static int32_t run_once(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const struct kerf_tune_space *space = study->space;
     int32_t leader = surface_model_find(model, of);
     double least, sd;
     struct tried tried;
-    if (leader < 0 || !model->scale.logarithmic || history_is_exact(model->study)) return -1;
+    if (leader < 0 || !model->scale.logarithmic || history_is_exact(study)) return -1;
     surface_model_moments(model, leader, &least, &sd);
     for (int32_t k = 0; k < space->num_params; k++) {
         int32_t own = space->values[(int64_t)of * space->num_params + k];
@@ -195,18 +194,19 @@ static int32_t run_once(const struct surface_model *model, int32_t of) {
             const struct tried_value *pair = tried.values + i;
             if (pair[0].value != own && pair[1].value != own) continue;
             const struct tried_value *next = pair[0].value == own ? &pair[1] : &pair[0];
-            int32_t setting = with_value(space, of, k, next->value);
+            int32_t setting = with_value(study, of, k, next->value);
             double rise = next->mean - least;
-            int32_t values = model->study->tallies[setting].values;
+            int32_t values = study->tallies[setting].values;
             if (values == 1 && tries_of(model, setting) == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
         }
     }
     return -1;
 }
 
-int32_t precaution_at(const struct surface_model *model, int32_t of, const char **ret_why) {
+int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                      const char **ret_why) {
     static const struct {
-        int32_t (*find)(const struct surface_model *model, int32_t of);
+        int32_t (*find)(struct kerf_tune_study *study, const struct surface_model *model, int32_t of);
         const char *why;
     } PRECAUTIONS[] = {
         {size_of_machine, "at a size of the machine, where nothing was measured"},
@@ -214,7 +214,7 @@ int32_t precaution_at(const struct surface_model *model, int32_t of, const char 
         {run_once, "beside the leader: was its only run a slow one by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {
-        int32_t setting = PRECAUTIONS[i].find(model, of);
+        int32_t setting = PRECAUTIONS[i].find(study, model, of);
         *ret_why = PRECAUTIONS[i].why;
         if (setting >= 0) return setting;
     }

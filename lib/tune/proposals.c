@@ -43,6 +43,7 @@ struct predictor {
 
 struct search {
     const struct surface_model *model;
+    struct kerf_tune_study *study; /* the model's, which takes in what is met of a large grid */
     struct arena arena;
     int32_t n, *known;    /* [n] active indexes of what was measured */
     double **rows;        /* [num_params * KERNEL_LENGTHS] of each axis and length: [n][num_values]; NULL: no axis */
@@ -53,7 +54,7 @@ struct search {
     int32_t num_points;
     double least, apart;  /* the least mean that was measured, and how much less is better: `within` */
     double prior_mean;    /* of what was expected of the active settings */
-    unsigned char *taken; /* [num_settings] in the pool, modelled, or not open */
+    unsigned char *taken; /* [the space's capacity] in the pool, or measured */
     int32_t *pool, count; /* [POOL_MAX] */
     double *promise;      /* [POOL_MAX] */
     int32_t num_random;   /* the first ones of the pool: at random */
@@ -246,7 +247,8 @@ static double chance_below(struct search *search, int32_t setting, double than) 
 /* ---- The pool ---------------------------------------------------------------------------------------------------- */
 
 static void put(struct search *search, int32_t setting) {
-    if (setting < 0 || search->taken[setting] || search->count >= POOL_MAX) return;
+    if (setting < 0 || search->taken[setting] || !history_is_open(search->study, setting) || search->count >= POOL_MAX)
+        return;
     search->taken[setting] = 1;
     search->promise[search->count] = chance_below(search, setting, search->least - search->apart);
     search->pool[search->count++] = setting;
@@ -255,7 +257,7 @@ static void put(struct search *search, int32_t setting) {
 static void put_at_random(struct search *search, struct pcg64 *rng) {
     int32_t num = search->model->study->space->num_settings;
     for (int32_t i = 0; i < num && num <= POOL_MAX; i++) put(search, i);
-    for (int32_t i = 0; i < AT_RANDOM && num > POOL_MAX; i++) put(search, (int32_t)random_to(rng, (uint32_t)num - 1));
+    for (int32_t i = 0; i < AT_RANDOM && num > POOL_MAX; i++) put(search, history_meet_at_random(search->study, rng));
     search->num_random = search->count;
 }
 
@@ -269,7 +271,7 @@ static void sweep(struct search *search, int32_t setting, struct pcg64 *rng) {
         int32_t own = values[p], num = space->params[p].num_values, near = SWEEP / 4;
         for (int32_t i = 0; i < num && i < SWEEP; i++) {
             values[p] = num <= SWEEP ? i : i < near ? own - near / 2 + i : (int32_t)random_to(rng, (uint32_t)num - 1);
-            if (values[p] >= 0 && values[p] < num) put(search, kerf_tune_space_find(space, values));
+            if (values[p] >= 0 && values[p] < num) put(search, history_meet(search->study, values));
         }
         values[p] = own;
     }
@@ -319,15 +321,14 @@ static int begin(struct search *search) {
     const struct surface_model *model = search->model;
     const struct kerf_tune_study *study = model->study;
     struct arena *arena = &search->arena;
-    size_t settings = (size_t)study->space->num_settings;
+    size_t most = (size_t)kerf_tune_space_capacity(study->space);
     int32_t count = 0;
     search->apart = log1p(study->question.within);
-    search->taken = arena_alloc(arena, settings, 1);
+    search->taken = arena_alloc(arena, most, 1);
     search->pool = arena_alloc(arena, POOL_MAX, sizeof *search->pool);
     search->promise = arena_alloc(arena, POOL_MAX, sizeof *search->promise);
     search->k = arena_alloc(arena, KNOWN_MAX, sizeof *search->k);
     if (!search->taken || !search->pool || !search->promise || !search->k || !find_known(search)) return 0;
-    for (size_t i = 0; i < settings; i++) search->taken[i] = !history_is_open(study, (int32_t)i);
     for (int32_t i = 0; i < search->n; i++) search->taken[model->active[search->known[i]]] = 1;
     for (int32_t i = 0; study->question.prior_log && i < model->num_active; i++) {
         double prior = study->question.prior_log[model->active[i]];
@@ -422,8 +423,9 @@ static double unseen_of(struct search *search, const struct proposals *proposals
     return chance;
 }
 
-int32_t proposals_find(const struct surface_model *model, struct proposals *ret_proposals, struct kerf_error *err) {
-    struct search search = {.model = model};
+int32_t proposals_find(const struct surface_model *model, struct kerf_tune_study *study,
+                       struct proposals *ret_proposals, struct kerf_error *err) {
+    struct search search = {.model = model, .study = study};
     ret_proposals->num = 0;
     ret_proposals->unseen = NAN;
     if (model->num_active == model->study->space->num_settings || model->setup.kind != SURFACE_CORRELATED)

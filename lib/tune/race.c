@@ -105,6 +105,7 @@ const struct tune_policy tune_policy_race = {
               "an order",
               "Maron and Moore, Hoeffding Races, 1994; Birattari et al., F-Race, 2002", 1},
     .surface = SURFACE_UNRELATED,
+    .looks_at_all = 1,
     .max_observations = max_observations,
     .begin = begin,
     .end = end,

@@ -95,6 +95,7 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
 const struct tune_policy tune_policy_halving = {
     .about = {"halving", "everything once, the best third twice more, the best third of that four times, ...",
               "Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016"},
+    .looks_at_all = 1,
     .max_observations = policy_unbounded,
     .begin = begin,
     .next = next,

@@ -27,6 +27,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "tune/kernel.h"
+#include "tune/param.h"
 
 enum { CELLS_MAX = 1 << 22, EARLIER_MAX = 8, POINTS_MIN = 24 };
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
@@ -57,7 +58,7 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
     int32_t low = 0, high = model->num_active;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (model->active[middle] < setting)
+        if (tune_space_compare(model->study->space, model->active[middle], setting) < 0)
             low = middle + 1;
         else
             high = middle;

@@ -127,7 +127,7 @@ struct surface_model {
     struct scale scale;
     int32_t has_unit; /* 0: all values so far are 0 */
     int32_t num_active;
-    int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
+    int32_t *active; /* [num_active] settings, in the order of the grid: the study's of that generation */
     int32_t generation;
     int32_t dims; /* num_active, the drift, offsets of slots, of earlier studies and of levels before the last
                      changepoint, the drift of the first run */
@@ -278,7 +278,8 @@ struct proposals {
     double unseen;
 };
 
-/* The model is up to date. A space that is modelled whole has none. */
-int32_t proposals_find(const struct surface_model *model, struct proposals *ret_proposals, struct kerf_error *err);
+/* The model is up to date. A space that is modelled whole has none. study: the model's, which takes in what is met. */
+int32_t proposals_find(const struct surface_model *model, struct kerf_tune_study *study,
+                       struct proposals *ret_proposals, struct kerf_error *err);
 
 #endif

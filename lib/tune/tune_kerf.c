@@ -87,8 +87,8 @@ static void compare(const struct posterior_draws *draws, int32_t candidate, int3
                    words, 100 * study->question.margin, policy_chance(draws->within_margin[candidate], chance));
 }
 
-static void decide(const struct posterior_draws *draws, struct kerf_tune_decision *ret_decision) {
-    const struct kerf_tune_study *study = draws->model->study;
+static void decide(struct kerf_tune_study *study, const struct posterior_draws *draws,
+                   struct kerf_tune_decision *ret_decision) {
     int32_t leader = posterior_leader(draws), setting = posterior_draws_setting(draws, leader);
     int32_t bound = study->question.max_observations ? study->question.max_observations : OBSERVATIONS_MAX;
     double noise, probability = probability_of(draws, leader);
@@ -120,7 +120,7 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
         return;
     }
     const char *why;
-    int32_t doubtful = precaution_at(draws->model, setting, &why);
+    int32_t doubtful = precaution_at(study, draws->model, setting, &why);
     if (doubtful >= 0) {
         policy_measure(ret_decision, doubtful, posterior_limit(draws), "%s", why);
         return;
@@ -193,13 +193,13 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
         return KERF_OK;
     }
     if (num_pending == 0) {
-        decide(posterior->draws, ret_decision);
+        decide(study, posterior->draws, ret_decision);
         return KERF_OK;
     }
     struct surface_model *model = NULL;
     struct posterior_draws *draws = NULL;
     code = posterior_fantasize(posterior, pending, num_pending, &model, &draws, err);
-    if (code == KERF_OK) decide(draws, ret_decision);
+    if (code == KERF_OK) decide(study, draws, ret_decision);
     posterior_draws_free(draws);
     surface_model_free(model);
     return code;
@@ -213,7 +213,7 @@ static int32_t propose(struct kerf_tune_study *study, struct kerf_error *err) {
     struct posterior *posterior = study->state;
     struct proposals proposals;
     int32_t code = surface_update(study, SURFACE_CORRELATED, &posterior->model, err);
-    if (code == KERF_OK) code = proposals_find(posterior->model, &proposals, err);
+    if (code == KERF_OK) code = proposals_find(posterior->model, study, &proposals, err);
     if (code != KERF_OK) return code;
     if (study->proposed == NULL) study->proposed = arena_alloc(&study->arena, PROPOSALS_MAX, sizeof *study->proposed);
     if (study->proposed == NULL) return error_no_memory(err, "a study");

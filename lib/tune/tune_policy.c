@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include "tune/param.h"
 
 int32_t policy_unbounded(const struct kerf_tune_study *study) {
     (void)study;
@@ -51,8 +52,8 @@ int32_t policy_tries(const struct kerf_tune_study *study, int32_t setting, const
 void policy_try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
                          struct kerf_tune_decision *ret_decision) {
     struct pcg64 rng = history_random(study);
-    int32_t best = -1, best_tries = INT32_MAX, ties = 0;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
+    int32_t best = -1, best_tries = INT32_MAX, ties = 0, sampled = tune_space_sampled(study->space);
+    for (int32_t i = 0; i < study->num_known && (i < sampled || best < 0); i++) {
         int32_t tries = study->tallies[i].tries + policy_is_pending(i, pending, num_pending);
         if (!history_is_open(study, i)) continue;
         if (tries < best_tries) best_tries = tries, ties = 0;

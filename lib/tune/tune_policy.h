@@ -12,6 +12,8 @@ struct tune_policy {
     /* The bound on observations where the question has none. */
     int32_t (*max_observations)(const struct kerf_tune_study *study);
 
+    int32_t looks_at_all; /* 1: it needs the whole space, and no large grid */
+
     /* Make and free `state`; NULL: it has none. */
     int32_t (*begin)(struct kerf_tune_study *study, struct kerf_error *err);
     void (*end)(struct kerf_tune_study *study);

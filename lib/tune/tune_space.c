@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grid of all parameters' values without what the constraints forbid, and the text form of one setting. */
+/*
+ * The grid of all parameters' values without what the constraints forbid, and the text form of one setting. A grid of up to
+ * TUNE_SETTINGS_MAX points is listed; of a larger one settings get numbers as they are met, found again by a table of
+ * hashes.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,18 +11,33 @@
 #include "base/error_fill.h"
 #include "tune/param.h"
 
-struct owned_space {
-    struct kerf_tune_space space; /* first: the caller's pointer is this one's */
-    struct arena arena;
+enum {
+    SAMPLED = 8192,                 /* settings of a large grid that are drawn at once */
+    SAMPLE_TRIES = 1000000,         /* points that are drawn for them */
+    SHARE_LEAST = 1000,             /* one of so many points at least must be a setting */
+    TRIES = 20 * SHARE_LEAST,       /* points that are drawn for one */
+    TABLE = 2 * KERF_TUNE_GROWN_MAX /* a power of two */
 };
+static const int64_t GRID_MAX = 1000000000000000000;
 
 /* What the settings have to be like. */
 struct conditions {
-    const char *const *texts;   /* [count] */
+    const char **texts;         /* [count] */
     struct constraint **wheres; /* [count] */
     int32_t count;
     const char **when_texts;   /* [num_params] when the parameter has an effect; NULL: always */
     struct constraint **whens; /* [num_params] likewise */
+};
+
+struct owned_space {
+    struct kerf_tune_space space; /* first: the caller's pointer is this one's */
+    struct arena arena;
+    struct conditions conditions;
+    double size;      /* settings in all */
+    int32_t sampled;  /* of a large grid: the first ones, at random */
+    int32_t *values;  /* [KERF_TUNE_GROWN_MAX][num_params] of a large grid */
+    char *unused;     /* likewise */
+    int32_t *numbers; /* [TABLE] at the hash of a setting's values, or behind it: 1 + its number; 0: free */
 };
 
 static int32_t read_params(const char *const *texts, int32_t count, struct arena *arena,
@@ -38,15 +57,18 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
     return KERF_OK;
 }
 
-static int32_t read_conditions(const struct kerf_tune_space *space, struct arena *arena, struct conditions *conditions,
-                               struct kerf_error *err) {
+static int32_t read_conditions(const struct kerf_tune_space *space, const char *const *texts, struct arena *arena,
+                               struct conditions *conditions, struct kerf_error *err) {
     const int32_t num = space->num_params;
+    conditions->texts = arena_alloc(arena, (size_t)conditions->count + 1, sizeof *conditions->texts);
     conditions->wheres = arena_alloc(arena, (size_t)conditions->count + 1, sizeof(struct constraint *));
     conditions->whens = arena_alloc(arena, (size_t)num, sizeof(struct constraint *));
-    if (conditions->wheres == NULL || conditions->whens == NULL) return error_no_memory(err, "a space");
+    if (!conditions->texts || !conditions->wheres || !conditions->whens) return error_no_memory(err, "a space");
     int32_t code = KERF_OK;
-    for (int32_t i = 0; i < conditions->count && code == KERF_OK; i++)
+    for (int32_t i = 0; i < conditions->count && code == KERF_OK; i++) {
+        if ((conditions->texts[i] = arena_strdup(arena, texts[i])) == NULL) return error_no_memory(err, "a space");
         code = constraint_read(conditions->texts[i], space->params, num, arena, &conditions->wheres[i], err);
+    }
     for (int32_t k = 0; k < num && code == KERF_OK; k++) {
         if (conditions->when_texts[k] == NULL) continue;
         code = constraint_read(conditions->when_texts[k], space->params, num, arena, &conditions->whens[k], err);
@@ -125,13 +147,12 @@ static int32_t keep(const struct kerf_tune_space *space, const struct conditions
     return code;
 }
 
-static int32_t fill_settings(struct kerf_tune_space *space, const struct conditions *conditions, struct arena *arena,
-                             struct kerf_error *err) {
-    int64_t whole = 1, at = 0;
+static int32_t fill_settings(struct owned_space *owned, int64_t whole, struct kerf_error *err) {
+    struct kerf_tune_space *space = &owned->space;
+    const struct conditions *conditions = &owned->conditions;
+    struct arena *arena = &owned->arena;
+    int64_t at = 0;
     size_t width = (size_t)space->num_params;
-    for (int32_t k = 0; k < space->num_params; k++)
-        if ((whole *= space->params[k].num_values) > TUNE_SETTINGS_MAX)
-            return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MAX);
     int32_t *values = arena_take(arena, (size_t)whole, width * (sizeof *values + 1));
     int32_t *point = arena_alloc(arena, width, sizeof *point);
     char *unused = arena_take(arena, (size_t)whole, width), *of_point = arena_alloc(arena, width, 1);
@@ -154,22 +175,170 @@ static int32_t fill_settings(struct kerf_tune_space *space, const struct conditi
     if (some_unused) memcpy(values + width * (size_t)at, unused, width * (size_t)at);
     if (some_unused) space->has_unused = KERF_TUNE_HAS_UNUSED;
     space->num_settings = (int32_t)at;
+    owned->size = (double)at;
     return KERF_OK;
 }
+
+/* ---- Large grids --------------------------------------------------------------------------------------------- */
+
+static int grows(const struct kerf_tune_space *space) { return space->has_unused == KERF_TUNE_GROWS; }
+
+/* Of a space that grows: it was made here. */
+static struct owned_space *owner_of(const struct kerf_tune_space *space) {
+    assert(grows(space));
+    return (struct owned_space *)(uintptr_t)space;
+}
+
+/* FNV-1a, by Fowler, Noll and Vo. */
+static uint64_t hash_of(const struct kerf_tune_space *space, const int32_t *values) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (int32_t k = 0; k < space->num_params; k++) hash = (hash ^ (uint32_t)values[k]) * 0x100000001b3;
+    return hash ^ hash >> 32;
+}
+
+/* Where the setting's number is, or would be. */
+static int32_t *number_of(const struct owned_space *owned, const int32_t *values) {
+    size_t width = (size_t)owned->space.num_params;
+    for (uint64_t at = hash_of(&owned->space, values);; at++) {
+        int32_t *number = &owned->numbers[at % TABLE];
+        if (*number == 0) return number;
+        if (memcmp(owned->values + width * (size_t)(*number - 1), values, width * sizeof *values) == 0) return number;
+    }
+}
+
+/* Whether the point is a setting; unused [num_params] is filled in. */
+static int32_t is_setting(const struct owned_space *owned, const int32_t *values, char *unused, int *ret_is,
+                          struct kerf_error *err) {
+    int32_t point[TUNE_PARAMS_MAX];
+    *ret_is = 0;
+    for (int32_t k = 0; k < owned->space.num_params; k++) {
+        if (values[k] < 0 || values[k] >= owned->space.params[k].num_values) return KERF_OK;
+        point[k] = values[k];
+    }
+    int32_t code = mark_unused(&owned->space, &owned->conditions, point, unused, ret_is, err);
+    if (code != KERF_OK || !*ret_is) return code;
+    return keep(&owned->space, &owned->conditions, unused, 0, point, ret_is, err);
+}
+
+/* Draws a point, in which what is not used has its first value. */
+static int32_t draw(const struct owned_space *owned, struct pcg64 *rng, int32_t *point, int *ret_is,
+                    struct kerf_error *err) {
+    const struct kerf_tune_space *space = &owned->space;
+    char unused[TUNE_PARAMS_MAX];
+    int stands = 0;
+    for (int32_t k = 0; k < space->num_params; k++)
+        point[k] = (int32_t)random_to(rng, (uint32_t)space->params[k].num_values - 1);
+    for (int32_t round = 0; round <= space->num_params && !stands; round++) {
+        memset(unused, 0, sizeof unused);
+        int32_t code = mark_unused(space, &owned->conditions, point, unused, &stands, err);
+        if (code != KERF_OK) return code;
+        for (int32_t k = 0; k < space->num_params; k++)
+            if (unused[k]) point[k] = 0;
+    }
+    return is_setting(owned, point, unused, ret_is, err);
+}
+
+int32_t tune_space_meet(const struct kerf_tune_space *space, const int32_t *values) {
+    if (!grows(space)) return kerf_tune_space_find(space, values);
+    struct owned_space *owned = owner_of(space);
+    int32_t *number = number_of(owned, values), width = space->num_params, met = space->num_settings;
+    char unused[TUNE_PARAMS_MAX];
+    int is = 0;
+    if (*number) return *number - 1;
+    if (met == KERF_TUNE_GROWN_MAX || is_setting(owned, values, unused, &is, NULL) != KERF_OK || !is) return -1;
+    memcpy(owned->values + (int64_t)met * width, values, (size_t)width * sizeof *values);
+    memcpy(owned->unused + (int64_t)met * width, unused, (size_t)width);
+    owned->space.num_settings++;
+    *number = 1 + met;
+    return met;
+}
+
+int32_t tune_space_at_random(const struct kerf_tune_space *space, struct pcg64 *rng) {
+    if (!grows(space)) return (int32_t)random_to(rng, (uint32_t)space->num_settings - 1);
+    int32_t point[TUNE_PARAMS_MAX];
+    for (int32_t i = 0; i < TRIES; i++) {
+        int is = 0;
+        if (draw(owner_of(space), rng, point, &is, NULL) == KERF_OK && is) return tune_space_meet(space, point);
+    }
+    return -1;
+}
+
+int32_t tune_space_sampled(const struct kerf_tune_space *space) {
+    return grows(space) ? owner_of(space)->sampled : space->num_settings;
+}
+
+int tune_space_compare(const struct kerf_tune_space *space, int32_t a, int32_t b) {
+    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
+    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    for (int32_t k = 0; k < space->num_params && grows(space); k++)
+        if (of_a[k] != of_b[k]) return of_a[k] < of_b[k] ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+uint64_t tune_space_place(const struct kerf_tune_space *space, int32_t setting) {
+    if (!grows(space)) return (uint64_t)setting;
+    return hash_of(space, space->values + (int64_t)setting * space->num_params);
+}
+
+double kerf_tune_space_size(const struct kerf_tune_space *space) {
+    return grows(space) ? owner_of(space)->size : space->num_settings;
+}
+
+int32_t kerf_tune_space_capacity(const struct kerf_tune_space *space) {
+    return grows(space) ? KERF_TUNE_GROWN_MAX : space->num_settings;
+}
+
+static int32_t sample_settings(struct owned_space *owned, int64_t whole, struct kerf_error *err) {
+    struct kerf_tune_space *space = &owned->space;
+    size_t width = (size_t)space->num_params, rows = KERF_TUNE_GROWN_MAX;
+    struct pcg64 rng = random_seed(1);
+    int32_t point[TUNE_PARAMS_MAX], tries = 0, kept = 0;
+    owned->values = arena_take(&owned->arena, rows, width * (sizeof *owned->values + 1));
+    owned->numbers = arena_alloc(&owned->arena, TABLE, sizeof *owned->numbers);
+    if (owned->values == NULL || owned->numbers == NULL) return error_no_memory(err, "a space");
+    owned->unused = (char *)(owned->values + rows * width);
+    space->values = owned->values;
+    space->has_unused = KERF_TUNE_GROWS;
+    for (; tries < SAMPLE_TRIES && space->num_settings < SAMPLED; tries++) {
+        int is = 0;
+        int32_t code = draw(owned, &rng, point, &is, err);
+        if (code != KERF_OK) return code;
+        if (is) tune_space_meet(space, point);
+        kept += is;
+    }
+    if (kept < tries / SHARE_LEAST || kept == 0)
+        return kerf_error_set(
+            err, KERF_EINFEASIBLE,
+            "of %d points of the grid at random (%.3g in all) only %d satisf%s the constraints: fewer "
+            "values or parameters would say the same, and be searched better",
+            (int)tries, (double)whole, (int)kept, kept == 1 ? "ies" : "y");
+    owned->size = (double)whole * kept / tries;
+    owned->sampled = space->num_settings;
+    return KERF_OK;
+}
+
+/* ---- Making one ------------------------------------------------------------------------------------------------ */
 
 static int32_t fill(struct owned_space *owned, const char *const *params, int32_t num_params, const char *const *wheres,
                     int32_t num_wheres, const char *defaults, struct kerf_error *err) {
     struct kerf_tune_space *space = &owned->space;
     struct kerf_tune_param *read = NULL;
-    const char *when_texts[TUNE_PARAMS_MAX] = {NULL};
-    struct conditions conditions = {.texts = wheres, .count = num_wheres, .when_texts = when_texts};
-    int32_t code = read_params(params, num_params, &owned->arena, &read, when_texts, err);
+    struct conditions *conditions = &owned->conditions;
+    int64_t whole = 1;
+    conditions->when_texts = arena_alloc(&owned->arena, TUNE_PARAMS_MAX, sizeof *conditions->when_texts);
+    if (conditions->when_texts == NULL) return error_no_memory(err, "a space");
+    int32_t code = read_params(params, num_params, &owned->arena, &read, conditions->when_texts, err);
     if (code != KERF_OK) return code;
     space->params = read;
     space->num_params = num_params;
     space->default_setting = -1;
-    code = read_conditions(space, &owned->arena, &conditions, err);
-    if (code == KERF_OK) code = fill_settings(space, &conditions, &owned->arena, err);
+    conditions->count = num_wheres;
+    code = read_conditions(space, wheres, &owned->arena, conditions, err);
+    if (code != KERF_OK) return code;
+    for (int32_t k = 0; k < num_params; k++)
+        if (__builtin_mul_overflow(whole, read[k].num_values, &whole) || whole > GRID_MAX)
+            return kerf_error_set(err, KERF_EINVALID, "the grid has more than %g settings", (double)GRID_MAX);
+    code = whole > TUNE_SETTINGS_MAX ? sample_settings(owned, whole, err) : fill_settings(owned, whole, err);
     if (code != KERF_OK || defaults == NULL) return code;
     struct kerf_error why;
     code = kerf_tune_setting_read(space, defaults, &space->default_setting, &why);
@@ -201,6 +370,13 @@ struct kerf_tune_space *kerf_tune_space_free(struct kerf_tune_space *space) {
 /* Settings are in lexicographic order of their indexes. */
 int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t *values) {
     int32_t low = 0, high = space->num_settings;
+    char unused[TUNE_PARAMS_MAX];
+    int is = 0;
+    if (grows(space)) {
+        int32_t number = *number_of(owner_of(space), values);
+        if (number) return number - 1;
+        return is_setting(owner_of(space), values, unused, &is, NULL) == KERF_OK && is ? KERF_TUNE_NOT_MET : -1;
+    }
     while (low < high) {
         int32_t middle = low + (high - low) / 2, k = 0;
         const int32_t *at = space->values + (int64_t)middle * space->num_params;
@@ -218,7 +394,7 @@ int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *
     int32_t whole[TUNE_PARAMS_MAX];
     assert(space->num_params <= TUNE_PARAMS_MAX);
     for (int32_t k = 0; k < space->num_params; k++) whole[k] = values[k] < 0 ? 0 : values[k];
-    int32_t setting = kerf_tune_space_find(space, whole);
+    int32_t setting = tune_space_meet(space, whole);
     for (int32_t k = 0; k < space->num_params && setting >= 0; k++)
         if (values[k] < 0 && kerf_tune_setting_uses(space, setting, k)) setting = -1;
     return setting;
@@ -285,6 +461,9 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     while (setting < 0 && k < space->num_params && values[k] >= 0) k++;
     if (setting < 0 && k < space->num_params)
         return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text, space->params[k].name);
+    if (setting < 0 && grows(space) && space->num_settings == KERF_TUNE_GROWN_MAX)
+        return kerf_error_set(err, KERF_ENOMEM, "'%.200s': more than %d settings of one grid were named", text,
+                              KERF_TUNE_GROWN_MAX);
     if (setting < 0)
         return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': a condition (--where%s) excludes it", text,
                               space->has_unused ? ", or of a parameter" : "");

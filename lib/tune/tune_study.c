@@ -86,19 +86,21 @@ static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_q
     struct kerf_tune_question *own = &study->question;
     struct arena *arena = &study->arena;
     size_t settings = (size_t)question->space->num_settings, earlier = (size_t)question->num_earlier;
+    size_t most = (size_t)kerf_tune_space_capacity(question->space);
     *own = *question;
     study->space = question->space;
-    study->tallies = arena_alloc(arena, settings, sizeof *study->tallies);
-    study->estimates = arena_alloc(arena, settings, sizeof *study->estimates);
+    study->tallies = arena_alloc(arena, most, sizeof *study->tallies);
+    study->estimates = arena_alloc(arena, most, sizeof *study->estimates);
     if (!study->tallies || !study->estimates) return 0;
-    study->num_open = question->space->num_settings;
+    history_grow(study);
     study->unseen = NAN;
     own->policy = own->prefer = NULL;
     if (question->policy && (own->policy = arena_strdup(arena, question->policy)) == NULL) return 0;
     if (question->prefer && (own->prefer = arena_strdup(arena, question->prefer)) == NULL) return 0;
     if (question->prior_log) {
-        double *prior = arena_take(arena, settings, sizeof *prior);
+        double *prior = arena_take(arena, most, sizeof *prior);
         if (prior == NULL) return 0;
+        for (size_t i = settings; i < most; i++) prior[i] = NAN;
         own->prior_log = memcpy(prior, question->prior_log, settings * sizeof *prior);
     }
     if (earlier > 0) {
@@ -125,6 +127,10 @@ int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct
     const struct tune_policy *policy = tune_policy_find(question->policy);
     if (policy == NULL) return unknown_policy(question->policy, err);
     int32_t code = check_question(question, err);
+    if (code == KERF_OK && policy->looks_at_all && question->space->has_unused == KERF_TUNE_GROWS)
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "the policy %s looks at every setting; a grid of %.3g settings is for kerf and random",
+                              policy->about.name, kerf_tune_space_size(question->space));
     if (code != KERF_OK) return code;
     struct kerf_tune_study *study = calloc(1, sizeof *study);
     if (study == NULL) return error_no_memory(err, "a study");
@@ -159,6 +165,7 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 static int32_t take(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
                     struct kerf_error *err) {
     int32_t code = KERF_OK;
+    history_grow(study);
     if (!history_add(study, observation)) return error_no_memory(err, "a study");
     if (!observation->disturbed && !observation->warmup) exclusion_update(study);
     if (study->policy->propose && active_set_is_due(study) && history_informative(study) > 0)
@@ -179,6 +186,7 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
 
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     if (setting < 0 || setting >= study->space->num_settings) return;
+    history_grow(study);
     char *copy = arena_strdup(&study->arena, reason ? reason : "");
     history_exclude(study, setting, copy ? copy : "skipped");
     if (study->second) kerf_tune_study_skip(study->second, setting, reason);
@@ -229,8 +237,8 @@ int32_t kerf_tune_study_trade(struct kerf_tune_study *study, int32_t maximize, s
     if (study->space->num_settings > ACTIVE_MAX)
         return kerf_error_set(
             err, KERF_EINVALID,
-            "a Pareto front is sought among at most %d settings, not %d: leave values or parameters out",
-            (int)ACTIVE_MAX, (int)study->space->num_settings);
+            "a Pareto front is sought among at most %d settings, not %.10g: leave values or parameters out",
+            (int)ACTIVE_MAX, kerf_tune_space_size(study->space));
     return make_second(study, maximize, err);
 }
 
@@ -278,6 +286,22 @@ static void stop_at_bound(const struct kerf_tune_study *study, int32_t used, str
                 used == 1 ? "" : "s", 100 * study->question.confidence);
 }
 
+/* Where an answer has the confidence that was asked for, something else remains that would have been run. */
+static int32_t stop_instead(struct kerf_tune_study *study, int32_t used, struct kerf_tune_decision *decision,
+                            struct kerf_error *err) {
+    struct kerf_tune_answer answer;
+    int32_t code = kerf_tune_study_answer(study, &answer, err);
+    if (code != KERF_OK) return code;
+    const struct kerf_tune_decision wanted = *decision;
+    if (study->second || answer.best < 0 ||
+        !(study->estimates[answer.best].probability_within >= study->question.confidence))
+        stop_at_bound(study, used, decision);
+    else
+        policy_stop(decision, KERF_TUNE_TOO_NOISY, "%d observations, and one was still to come: %.140s", (int)used,
+                    wanted.reason);
+    return KERF_OK;
+}
+
 int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                              struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
     int32_t bound = kerf_tune_study_max_observations(study), used = study->num_observations - study->num_disturbed;
@@ -285,6 +309,7 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
         if (pending[i] < 0 || pending[i] >= study->space->num_settings)
             return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],
                                   (int)study->space->num_settings);
+    history_grow(study);
     if (study->num_open == 0) {
         policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
         return KERF_OK;
@@ -302,9 +327,8 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
     int32_t code = has_front ? pareto_next(study->pareto, pending, num_pending, slot, bound, ret_decision, err)
                              : study->policy->next(study, pending, num_pending, slot, ret_decision, err);
     assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
-    if (code == KERF_OK && used >= bound && ret_decision->action == KERF_TUNE_MEASURE)
-        stop_at_bound(study, used, ret_decision);
-    return code;
+    int is_over = code == KERF_OK && used >= bound && ret_decision->action == KERF_TUNE_MEASURE;
+    return is_over ? stop_instead(study, used, ret_decision, err) : code;
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
@@ -313,37 +337,6 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
  * The answer of a study: the plain statistics of all measurements; the policy's model, if it has one, then overwrites
  * what it knows better.
  */
-
-static int32_t status_of(const struct tally *tally) {
-    if (tally->values > 0) return KERF_TUNE_MEASURED;
-    if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
-    if (tally->failed > 0) return KERF_TUNE_ALL_FAILED;
-    return tally->skipped ? KERF_TUNE_SKIPPED : KERF_TUNE_NOT_MEASURED;
-}
-
-/* Mean and interval by Student's t; one observation has no interval. */
-static void plain_estimate(const struct kerf_tune_study *study, const struct tally *tally,
-                           struct kerf_tune_estimate *of) {
-    *of = (struct kerf_tune_estimate){.status = status_of(tally),
-                                      .observations = tally->values + tally->censored + tally->failed,
-                                      .censored = tally->censored,
-                                      .failed = tally->failed,
-                                      .mean = NAN,
-                                      .observed_mean = NAN,
-                                      .interval = {NAN, NAN},
-                                      .bound = tally->censored ? tally->bound : NAN,
-                                      .probability_within = NAN,
-                                      .probability_within_margin = NAN,
-                                      .reason = tally->skipped ? tally->skipped : ""};
-    if (tally->skipped == NULL && tally->failed > 0) of->reason = kerf_tune_failure_word(tally->failure);
-    if (tally->values == 0) return;
-    of->mean = of->observed_mean = tally->mean;
-    if (tally->values < 2) return;
-    double error = sqrt(tally->squares / (tally->values - 1.0) / tally->values);
-    double reach = error * student_quantile(0.5 + 0.5 * study->question.confidence, tally->values - 1.0);
-    of->interval[0] = tally->mean - reach;
-    of->interval[1] = tally->mean + reach;
-}
 
 /* Among settings that were not excluded meanwhile because they began to fail; if all were, among all but those that
  * broke a limit. */
@@ -421,6 +414,7 @@ static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf
 
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                struct kerf_error *err) {
+    history_grow(study);
     struct kerf_tune_answer answer = {.best = best_mean(study),
                                       .observations = study->num_observations,
                                       .censored = study->num_censored,
@@ -438,8 +432,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .gain_interval = {NAN, NAN},
                                       .settings = study->estimates};
     study->modes = (struct kerf_tune_modes){.slower = 1};
-    for (int32_t i = 0; i < study->space->num_settings; i++)
-        plain_estimate(study, &study->tallies[i], &study->estimates[i]);
+    for (int32_t i = 0; i < study->space->num_settings; i++) study->estimates[i] = history_estimate(study, i);
     answer.recommended = answer.best;
     plain_gain(study, &answer);
     int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;

@@ -48,6 +48,18 @@ told --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observ
 # shellcheck disable=SC2086
 "$KERF" tune $quiet --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} | grep -o '"looked_at":[0-9]*'
 
+echo "== a large grid is searched, and the report says how many settings it has"
+told --param a=1..1000 --param b=1..1000 --param c=1..1000 --objective 'regex:([0-9]+)' --max-observations 3 -d a=50,b=50,c=50 -- echo 7 {a} {b} {c} | grep -o 'best of [^.]* with\|^Of.*'
+# shellcheck disable=SC2086
+"$KERF" tune $quiet --param a=1..1000 --param b=1..1000 --param c=1..1000 --where 'a <= b' --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} {c} |
+    grep -o '"looked_at":[0-9]*,"settings_in_all":5[0-9]*\|"status":"measured"' | sed 's/5[0-9]*$/about half a billion/'
+# shellcheck disable=SC2086
+"$KERF" tune $quiet --param a=1..1000 --param b=1..1000 --param c=1..1000 --where 'a <= b' --objective 'regex:([0-9]+)' --max-observations 3 -- echo 7 {a} {b} {c} | grep -o 'of about [0-9]*'
+# shellcheck disable=SC2086
+"$KERF" tune $quiet --param a=1..1000 --param b=1..1000 --param c=1..1000 --policy race -- echo 7 {a} {b} {c} 2>&1
+# shellcheck disable=SC2086
+"$KERF" tune $quiet --param a=1..1000 --param b=1..1000 --param c=1..1000 --pareto memory -- echo 7 {a} {b} {c} 2>&1
+
 echo "== what does not vary has no noise, and its estimate is what was seen"
 # shellcheck disable=SC2086
 "$KERF" tune $quiet --param n=1..3 -d n=1 --objective 'regex:([0-9]+)' --format csv -- sh -c 'echo 10{n}' | cut -d, -f1,2,6-8,12

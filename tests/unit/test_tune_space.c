@@ -261,7 +261,6 @@ static void refuses_in_words(void **state) {
     expect_refused("b=", NULL, NULL, KERF_ESYNTAX, "'b=': a value is missing");
     expect_refused("b?=", NULL, NULL, KERF_ESYNTAX, "'b?=': a flag needs its words, as in map?=--no-mmap");
     expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is given twice");
-    expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
     expect_refused("setting=1..4", NULL, NULL, KERF_EINVALID,
                    "no parameter can be called 'setting', as {setting} in a command stands for all of them");
     expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE,
@@ -269,6 +268,87 @@ static void refuses_in_words(void **state) {
     expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': not one of the parameter's values");
     expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX,
                    "default 'a' must be a parameter with a value, such as batch=512");
+}
+
+static int32_t read_setting(const struct kerf_tune_space *space, const char *text) {
+    struct kerf_error err;
+    int32_t setting = -1;
+    if (kerf_tune_setting_read(space, text, &setting, &err) != KERF_OK) fail_msg("%s", err.message);
+    return setting;
+}
+
+/* Not listed: some settings at random, and each other one gets a number when it is named. */
+static void a_large_grid_grows(void **state) {
+    (void)state;
+    const char *params[] = {"a=1..1000", "b=1..1000", "c=1..1000"};
+    struct kerf_tune_space *space = space_of(params, 3, "a + b <= c", "a=1,b=2,c=900"), *other;
+    assert_int_equal(space->has_unused, KERF_TUNE_GROWS);
+    assert_int_equal(kerf_tune_space_capacity(space), KERF_TUNE_GROWN_MAX);
+    assert_true(kerf_tune_space_size(space) > 0.95e9 / 6 && kerf_tune_space_size(space) < 1.05e9 / 6);
+    int32_t before = space->num_settings, named[] = {6, 7, 599}, forbidden[] = {500, 500, 100},
+            outside[] = {0, 0, 1000};
+    assert_in_range(before, 1000, 10000);
+    for (int32_t i = 0; i < before; i++) {
+        const int32_t *at = space->values + 3 * (size_t)i;
+        assert_true(at[0] + 1 + at[1] + 1 <= at[2] + 1);
+        assert_int_equal(kerf_tune_space_find(space, at), i);
+        assert_true(kerf_tune_setting_uses(space, i, 1));
+    }
+    assert_int_equal(space->default_setting, before - 1);
+    assert_int_equal(kerf_tune_space_find(space, named), KERF_TUNE_NOT_MET);
+    assert_int_equal(kerf_tune_space_find(space, forbidden), -1);
+    assert_int_equal(kerf_tune_space_find(space, outside), -1);
+    assert_int_equal(read_setting(space, "a=7,b=8,c=600"), before);
+    assert_int_equal(read_setting(space, "c=600,b=8,a=7"), before);
+    assert_int_equal(kerf_tune_space_find(space, named), before);
+    assert_int_equal(space->num_settings, before + 1);
+    struct kerf_error err;
+    int32_t setting;
+    assert_int_equal(kerf_tune_setting_read(space, "a=501,b=501,c=101", &setting, &err), KERF_EUNKNOWN);
+    assert_int_equal(space->num_settings, before + 1);
+    other = space_of(params, 3, "a + b <= c", "a=1,b=2,c=900"); /* the same ones at random */
+    assert_memory_equal(other->values, space->values, 3 * (size_t)before * sizeof *space->values);
+    kerf_tune_space_free(other);
+    kerf_tune_space_free(space);
+    space = space_of(params, 3, NULL, NULL);
+    assert_true(kerf_tune_space_size(space) == 1e9);
+    kerf_tune_space_free(space);
+}
+
+/* A parameter without effect has its first value there, also in what is drawn and named. */
+static void a_large_grid_has_conditions(void **state) {
+    (void)state;
+    const char *params[] = {"spec?=--spec", "draft=1..1000 when spec", "depth=1..1000 when draft > 500", "b=1..100"};
+    struct kerf_tune_space *space = space_of(params, 4, NULL, NULL);
+    int32_t unused = 0;
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const int32_t *at = space->values + 4 * (size_t)i;
+        assert_int_equal(kerf_tune_setting_uses(space, i, 1), at[0]);
+        assert_int_equal(kerf_tune_setting_uses(space, i, 2), at[1] >= 500);
+        for (int32_t k = 1; k < 3; k++) assert_true(at[k] == 0 || kerf_tune_setting_uses(space, i, k));
+        unused += !at[0];
+    }
+    assert_true(unused > 0);
+    int32_t setting = read_setting(space, "spec=off,b=7");
+    assert_false(kerf_tune_setting_uses(space, setting, 1));
+    setting = read_setting(space, "spec=on,draft=900,depth=77,b=7");
+    assert_true(kerf_tune_setting_uses(space, setting, 2));
+    kerf_tune_space_free(space);
+}
+
+static void refuses_large_grids_in_words(void **state) {
+    (void)state;
+    expect_refused(
+        "a=1..1000 b=1..1000 c=1..1000", "a * b * c == 1024", NULL, KERF_EINFEASIBLE,
+        "of 1000000 points of the grid at random (1e+09 in all) only 1 satisfies the constraints: fewer values or "
+        "parameters would say the same, and be searched better");
+    expect_refused(
+        "a=1..1000 b=1..1000 c=0..9", "a / c > 3", NULL, KERF_EINVALID,
+        "'a / c > 3' divides by 0 for a=750,b=962,c=0; exclude it with a condition before this one, or with &&");
+    expect_refused("a=1..1000000 b=1..1000000 c=1..1000000 d=1..10", NULL, NULL, KERF_EINVALID,
+                   "the grid has more than 1e+18 settings");
+    expect_refused("a=1..1000 b=1..1000 c=1..1000", NULL, "a=1,b=2", KERF_ESYNTAX,
+                   "default 'a=1,b=2': a value of 'c' is missing");
 }
 
 static void refuses_constraints_in_words(void **state) {
@@ -451,6 +531,9 @@ int main(void) {
         cmocka_unit_test(a_parameter_may_have_a_condition),
         cmocka_unit_test(settings_have_one_index),
         cmocka_unit_test(refuses_in_words),
+        cmocka_unit_test(a_large_grid_grows),
+        cmocka_unit_test(a_large_grid_has_conditions),
+        cmocka_unit_test(refuses_large_grids_in_words),
         cmocka_unit_test(refuses_constraints_in_words),
         cmocka_unit_test(decimals_are_compared),
         cmocka_unit_test(constraints_are_as_in_c),

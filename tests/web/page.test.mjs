@@ -346,6 +346,11 @@ const tests = {
     await says(page, 'For each of all settings one of these 4 is at most 3 % worse in either');
     await page.getByRole('table').filter({ hasText: 'unbeaten' }).first().waitFor();
     await page.getByRole('table').filter({ hasText: 'why not' }).getByRole('columnheader', { name: 'b', exact: true }).waitFor();
+    const large = ['a', 'b', 'c'].flatMap((name) => ['--param', `${name}=1..1000`]);
+    spawnSync(program, ['tune', ...large, '--study', 'large', '--max-observations', '8', '--interference', 'ignore', '--objective', 'regex:([0-9]+)',
+      '--', 'sh', '-c', 'expr 100 + $0 + $1 + $2', '{a}', '{b}', '{c}'], { env: environment, stdio: 'ignore' });
+    await page.getByRole('button', { name: 'large', exact: true }).click();
+    await says(page, 'Looked at closely: 200 of 1000000000 settings. That one of the others is better by more than 3 % has an estimated probability of');
     await row.click();
     await says(page, 'The surface as it is believed');
     const [, csv] = await download(page, 'download CSV');

@@ -7,7 +7,11 @@ import {
 
 const number = (value) => (typeof value === 'number' ? plain(+value.toPrecision(4)) : plain(value));
 const words = (study) => (study?.unit === 's' ? seconds : study?.unit === 'B' ? bytes : number);
-const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${value}`).join(' ') : '–');
+const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${value === true ? 'on' : value === false ? 'off' : value}`).join(' ') : '–');
+/* How many settings there are, which of a large grid may be an estimate. */
+const howMany = ({ settings_in_all: all }) => (Number.isInteger(all) ? all : `about ${Number(all.toPrecision(2))}`);
+/* A probability is never told as 100 %. */
+const chance = (value) => (value > 0.999 ? '>99.9 %' : percent(value, value < 0.1 && value >= 0.0005 ? 1 : 0));
 const command = (study) => (study.request?.command || study.request?.words || []).join(' ');
 const state = (study) => (study.invalid ? 'invalid' : study.stopped || 'runs, or was cut off');
 
@@ -93,14 +97,14 @@ function Front({ study }) {
   if (!ones.length) return null;
   const of = (is) => ones.map((one) => (members.has(settingText(one.setting)) === is ? one.second : null));
   return html`<section><h3>The Pareto front</h3>
-    <p>For each of all settings one of these ${pareto.front.length} is at most ${share(study.request.within)} worse in either, with a probability of ${percent(pareto.probability, 0)}.</p>
+    <p>For each of all settings one of these ${pareto.front.length} is at most ${share(study.request.within)} worse in either, with a probability of ${chance(pareto.probability)}.</p>
     <${Chart} label=${`${pareto.objective} over ${name}: the Pareto front and the other settings`} xs=${ones.map((one) => one.mean)} xLabel=${name} xWords=${words(study)}
       yLabel=${pareto.objective} yWords=${second} series=${[{ label: 'front', values: of(true), points: true }, { label: 'others', values: of(false), points: true }]} />
     <${Table} caption="The front" rows=${pareto.front} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
       { name, of: (row) => row.mean, show: (row) => words(study)(row.mean), right: true },
       { name: pareto.objective, of: (row) => row.second, show: (row) => second(row.second), right: true },
-      { name: 'unbeaten', of: (row) => row.unbeaten, show: (row) => percent(row.unbeaten, 0), right: true }]} /></section>`;
+      { name: 'unbeaten', of: (row) => row.unbeaten, show: (row) => chance(row.unbeaten), right: true }]} /></section>`;
 }
 
 /* The share of each parameter, and of the pairs that have one, in the differences between settings. */
@@ -128,13 +132,14 @@ function Study({ study, query }) {
   const show = words(study);
   const rows = ordered(study);
   const all = query.get('rows') === 'all' || rows.length <= rowsShown;
-  const best = study.settings.find((one) => one.best);
+  const best = study.settings.find((one) => one.best), recommended = study.settings.find((one) => one.recommended);
   return html`<section aria-label="study"><h2>${study.study}</h2>
     <p>${state(study)}${study.reason ? `: ${study.reason}` : ''}. ${study.observations} runs in ${seconds(study.elapsed_s)}.
       ${best && !study.pareto && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
-        best.probability_within !== null ? `, within ${share(study.request.within)} of the best with ${percent(best.probability_within, 0)}` : ''}.`}
+        best.probability_within !== null ? `, within ${share(study.request.within)} of the best with ${chance(best.probability_within)}` : ''}.`}
+      ${study.chance_unseen !== null && html`<br />Looked at closely: ${study.looked_at} of ${howMany(study)} settings. That one of the others is better by more than ${share(study.request.within)} has an estimated probability of ${chance(study.chance_unseen)}.`}
       ${study.modes && html`<br />Some of the runs came out ${percent(Math.abs(study.modes.slower - 1), 0)} ${study.modes.slower > 1 ? 'higher' : 'lower'} than the others, by chance and whichever the setting: the machine has two modes.`}
-      ${study.recommendation && !study.pareto && html`<br />${study.recommendation}`}</p>
+      ${recommended && !recommended.best && !study.pareto && html`<br />Recommended: <b>${settingText(recommended.setting)}</b>, ${study.recommendation}.`}</p>
     <${Course} study=${study} />
     ${study.pareto ? html`<${Front} study=${study} />` : html`<${Surface} study=${study} query=${query} /><${Matters} study=${study} />`}
     <${Table} caption="Settings, the best first" rows=${all ? rows : rows.slice(0, rowsShown)} keyOf=${(row) => settingText(row.setting)} columns=${[
@@ -144,7 +149,7 @@ function Study({ study, query }) {
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
       ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (Number.isFinite(row.second) ? words(study.pareto)(row.second) : '–'), right: true }] : []),
-      { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
+      { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => chance(row.probability_within), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
