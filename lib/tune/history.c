@@ -441,10 +441,11 @@ static void exclude_if_larger(struct kerf_tune_study *study, int32_t setting) {
 
 void history_grow(struct kerf_tune_study *study) {
     int32_t from = study->num_known;
-    for (; study->num_known < study->space->num_settings; study->num_known++) {
+    while (study->num_known < study->space->num_settings) {
+        int32_t setting = study->num_known++;
         study->num_open++;
-        if (study->num_failed) exclude_if_larger(study, study->num_known);
-        study->estimates[study->num_known] = history_estimate(study, study->num_known);
+        if (study->num_failed) exclude_if_larger(study, setting);
+        study->estimates[setting] = history_estimate(study, setting);
     }
     for (int32_t i = 0; i < study->num_observations && study->num_failed && from < study->num_known; i++)
         if (study->observations[i].outcome == KERF_TUNE_FAILED && is_first(study, i) &&

@@ -50,7 +50,8 @@ int32_t tune_space_meet(const struct kerf_tune_space *space, const int32_t *valu
 /* Likewise, where -1 stands for a parameter that it does not use. */
 int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *values);
 
-/* Any setting, each with the same probability; -1: none was found. */
+/* Any setting, each with the same probability, or of a large grid in proportion to the points that stand for it (of a parameter
+ * without effect all values); -1: none was found. */
 int32_t tune_space_at_random(const struct kerf_tune_space *space, struct pcg64 *rng);
 
 /* So many of the first settings are all of the space, or some of a large grid at random. */

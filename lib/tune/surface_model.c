@@ -287,7 +287,7 @@ static int copy_active(struct surface_model *model) {
     if (!model->active || !model->last || !model->floors) return 0;
     memcpy(model->active, model->study->active, count * sizeof *model->active);
     for (int32_t i = 0; i < model->num_active; i++) {
-        assert(i == 0 || model->active[i - 1] < model->active[i]);
+        assert(i == 0 || tune_space_compare(model->study->space, model->active[i - 1], model->active[i]) < 0);
         model->floors[i] = -INFINITY;
         model->last[i].y = NAN;
     }

@@ -220,12 +220,14 @@ static int32_t is_setting(const struct owned_space *owned, const int32_t *values
     return keep(&owned->space, &owned->conditions, unused, 0, point, ret_is, err);
 }
 
-/* Draws a point, in which what is not used has its first value. */
-static int32_t draw(const struct owned_space *owned, struct pcg64 *rng, int32_t *point, int *ret_is,
+/* Draws a point, in which what is not used has its first value. *ret_share: 0 where it is no setting, else 1 over the number of points
+ * that stand for the same one. */
+static int32_t draw(const struct owned_space *owned, struct pcg64 *rng, int32_t *point, double *ret_share,
                     struct kerf_error *err) {
     const struct kerf_tune_space *space = &owned->space;
     char unused[TUNE_PARAMS_MAX];
-    int stands = 0;
+    int stands = 0, is = 0;
+    *ret_share = 0;
     for (int32_t k = 0; k < space->num_params; k++)
         point[k] = (int32_t)random_to(rng, (uint32_t)space->params[k].num_values - 1);
     for (int32_t round = 0; round <= space->num_params && !stands; round++) {
@@ -235,7 +237,11 @@ static int32_t draw(const struct owned_space *owned, struct pcg64 *rng, int32_t 
         for (int32_t k = 0; k < space->num_params; k++)
             if (unused[k]) point[k] = 0;
     }
-    return is_setting(owned, point, unused, ret_is, err);
+    int32_t code = is_setting(owned, point, unused, &is, err);
+    *ret_share = is;
+    for (int32_t k = 0; k < space->num_params && is; k++)
+        if (unused[k]) *ret_share /= space->params[k].num_values;
+    return code;
 }
 
 int32_t tune_space_meet(const struct kerf_tune_space *space, const int32_t *values) {
@@ -257,8 +263,9 @@ int32_t tune_space_at_random(const struct kerf_tune_space *space, struct pcg64 *
     if (!grows(space)) return (int32_t)random_to(rng, (uint32_t)space->num_settings - 1);
     int32_t point[TUNE_PARAMS_MAX];
     for (int32_t i = 0; i < TRIES; i++) {
-        int is = 0;
-        if (draw(owner_of(space), rng, point, &is, NULL) == KERF_OK && is) return tune_space_meet(space, point);
+        double share;
+        if (draw(owner_of(space), rng, point, &share, NULL) == KERF_OK && share > 0)
+            return tune_space_meet(space, point);
     }
     return -1;
 }
@@ -293,6 +300,7 @@ static int32_t sample_settings(struct owned_space *owned, int64_t whole, struct 
     size_t width = (size_t)space->num_params, rows = KERF_TUNE_GROWN_MAX;
     struct pcg64 rng = random_seed(1);
     int32_t point[TUNE_PARAMS_MAX], tries = 0, kept = 0;
+    double shares = 0;
     owned->values = arena_take(&owned->arena, rows, width * (sizeof *owned->values + 1));
     owned->numbers = arena_alloc(&owned->arena, TABLE, sizeof *owned->numbers);
     if (owned->values == NULL || owned->numbers == NULL) return error_no_memory(err, "a space");
@@ -300,11 +308,12 @@ static int32_t sample_settings(struct owned_space *owned, int64_t whole, struct 
     space->values = owned->values;
     space->has_unused = KERF_TUNE_GROWS;
     for (; tries < SAMPLE_TRIES && space->num_settings < SAMPLED; tries++) {
-        int is = 0;
-        int32_t code = draw(owned, &rng, point, &is, err);
+        double share;
+        int32_t code = draw(owned, &rng, point, &share, err);
         if (code != KERF_OK) return code;
-        if (is) tune_space_meet(space, point);
-        kept += is;
+        if (share > 0) tune_space_meet(space, point);
+        kept += share > 0;
+        shares += share;
     }
     if (kept < tries / SHARE_LEAST || kept == 0)
         return kerf_error_set(
@@ -312,7 +321,7 @@ static int32_t sample_settings(struct owned_space *owned, int64_t whole, struct 
             "of %d points of the grid at random (%.3g in all) only %d satisf%s the constraints: fewer "
             "values or parameters would say the same, and be searched better",
             (int)tries, (double)whole, (int)kept, kept == 1 ? "ies" : "y");
-    owned->size = (double)whole * kept / tries;
+    owned->size = (double)whole * shares / tries;
     owned->sampled = space->num_settings;
     return KERF_OK;
 }

@@ -329,6 +329,8 @@ static void a_large_grid_has_conditions(void **state) {
         unused += !at[0];
     }
     assert_true(unused > 0);
+    double size = 100 * (1 + 500 + 500 * 1000.0); /* without spec, with 1 .. 500, and with more and each depth */
+    assert_true(kerf_tune_space_size(space) > 0.95 * size && kerf_tune_space_size(space) < 1.05 * size);
     int32_t setting = read_setting(space, "spec=off,b=7");
     assert_false(kerf_tune_setting_uses(space, setting, 1));
     setting = read_setting(space, "spec=on,draft=900,depth=77,b=7");
