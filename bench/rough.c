@@ -590,7 +590,7 @@ static int play(const char *name, uint64_t seed) {
         if (strcmp(cases[i].name, name) == 0) rough = &cases[i];
     if (rough == NULL) return fprintf(stderr, "bench: there is no case '%s'\n", name), 2;
     make(&batch, rough);
-    if (rough->surface == NULL) find_truth(&batch, seed);
+    if (batch.truth == NULL && rough->surface == NULL) find_truth(&batch, seed);
     struct machine machine = {random_seed(seed * 7919 + 13), 1, 0};
     int32_t num = batch.space->num_params, at[PARAMS_MAX], read = 0;
     for (int32_t k = 0; k < num; k++)
