@@ -181,15 +181,24 @@ static pid_t root_of(const struct descendants *all, size_t before, pid_t pid) {
     return 0;
 }
 
-void descendants_claim(struct descendants *all, pid_t root, int32_t slot) {
-    pid_t self = getpid(), session = getsid(0);
+static int is_of(const struct descendants *all, size_t i, pid_t root) {
+    const struct process *process = &all->list[i];
+    return process->pid == root || process->session == root || process->group == root ||
+           root_of(all, i, process->parent) == root;
+}
+
+void descendants_claim(struct descendants *all, pid_t root) {
+    for (size_t i = 0; i < all->count; i++)
+        if (all->list[i].root == 0 && is_of(all, i, root)) all->list[i].root = root;
+}
+
+/* A process that is ending has lost its environment before its children: these have theirs. */
+void descendants_claim_marked(struct descendants *all, pid_t root, int32_t slot) {
+    pid_t session = getsid(0);
     for (size_t i = 0; i < all->count; i++) {
         struct process *process = &all->list[i];
-        if (process->root != 0) continue;
-        int is_orphan = process->parent == self && process->session != session;
-        if (process->pid == root || process->session == root || process->group == root ||
-            root_of(all, i, process->parent) == root || (is_orphan && has_mark(process->pid, slot)))
-            process->root = root;
+        if (process->root != 0 || process->session == session) continue;
+        if (root_of(all, i, process->parent) == root || has_mark(process->pid, slot)) process->root = root;
     }
 }
 
@@ -252,7 +261,9 @@ int program_family_read(struct program_family *family) {
     descendants_read(all); /* without /proc only the group is known */
     claim_as_before(all, &before);
     for (int32_t i = 0; i < 2 * family->slots; i++)
-        if (family->roots[i] > 0) descendants_claim(all, family->roots[i], i % 2 == 0 ? i / 2 : -1);
+        if (family->roots[i] > 0) descendants_claim(all, family->roots[i]);
+    for (int32_t slot = 0; slot < family->slots; slot++)
+        if (family->roots[2 * slot] > 0) descendants_claim_marked(all, family->roots[2 * slot], slot);
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct process process = all->list[i];

@@ -33,8 +33,10 @@ void descendants_read(struct descendants *all);
 void descendants_read_plainly(struct descendants *all); /* from all of /proc */
 void descendants_free(struct descendants *all);
 
-/* Sets the root of each process that belongs to the slot's trial, whose first process is root. */
-void descendants_claim(struct descendants *all, pid_t root, int32_t slot);
+/* Sets the root of each process that is below root, or in its session or group. */
+void descendants_claim(struct descendants *all, pid_t root);
+/* Then, of those that belong to no root, of each that the slot's mark tells: it left its session, and its parent ended. */
+void descendants_claim_marked(struct descendants *all, pid_t root, int32_t slot);
 
 /* Processor time of the processes with this root. */
 double descendants_cpu_s(const struct descendants *all, pid_t root);

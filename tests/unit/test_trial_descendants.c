@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,8 +44,8 @@ static void tree(void **state) {
     descendants_read_plainly(&plain);
     assert_int_equal(all.count, 4);
     assert_int_equal(plain.count, 4);
-    descendants_claim(&all, pids[0], 0);
-    descendants_claim(&all, pids[1], 1);
+    descendants_claim(&all, pids[0]);
+    descendants_claim(&all, pids[1]);
     for (int i = 0; i < 2; i++) {
         const struct process *first = find(&all, pids[i]), *below = find(&all, children[i]);
         assert_non_null(first);
@@ -72,7 +73,43 @@ static void tree(void **state) {
     descendants_free(&all);
 }
 
+/* Its parent has no mark, as a process that is ending has lost its environment: it is found by its own. */
+static void a_mark_below_an_unmarked_process(void **state) {
+    (void)state;
+    int ends[2];
+    char byte;
+    char *words[] = {(char[]){"sleep"}, (char[]){"1000"}, NULL}, *marked[] = {(char[]){TRIAL_MARK "=3"}, NULL};
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t parent = fork();
+    assert_true(parent >= 0);
+    if (parent == 0) {
+        setsid();
+        if (fork() == 0) {
+            execve("/bin/sleep", words, marked);
+            _exit(1);
+        }
+        close(ends[1]);
+        for (;;) pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* when the child became another program */
+    close(ends[0]);
+    struct descendants all = {0};
+    descendants_read(&all);
+    assert_int_equal(all.count, 2);
+    descendants_claim_marked(&all, 12345, 2);
+    assert_int_equal(all.list[1].root, 0);
+    descendants_claim_marked(&all, 12345, 3);
+    assert_int_equal(all.list[0].pid, parent);
+    assert_int_equal(all.list[0].root, 0);
+    assert_int_equal(all.list[1].root, 12345);
+    kill(all.list[1].pid, SIGKILL);
+    kill(parent, SIGKILL);
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    descendants_free(&all);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree), cmocka_unit_test(a_mark_below_an_unmarked_process)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
