@@ -276,8 +276,8 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
     code = kerf_tune_space_create(grid.params.items, grid.params.count, grid.wheres.items, grid.wheres.count, NULL,
                                   &space, err);
     if (code == KERF_OK && space->has_unused == KERF_TUNE_GROWS) /* the memory of each setting is estimated */
-        code = kerf_error_set(err, KERF_EINVALID, "the grid has %.3g settings, more than %d: name fewer values",
-                              kerf_tune_space_size(space), 1000000);
+        code = kerf_error_set(err, KERF_EINVALID, "the grid has %.3g settings, more than 1000000: name fewer values",
+                              kerf_tune_space_size(space));
     if (code == KERF_OK) code = llama_values_check(space, grid.is_bench, question->conform_to_imatrix, err);
     if (code == KERF_OK) code = llama_grid_check(&grid, space, err);
     if (code != KERF_OK) {

@@ -130,8 +130,8 @@ struct kerf_study_record {
     struct kerf_tune_space *space;
     struct kerf_study_entry *entries; /* [num_entries] */
     int32_t num_entries;
-    const char **skipped; /* [capacity of the space] why a setting was not measured, NULL: it may be; NULL: the journal does not
-                             say */
+    const char **skipped; /* [capacity of the space] why a setting was not measured, NULL: it may be; NULL: the journal
+                             does not say */
     int64_t began_s;      /* since 1970 */
     int64_t loads;        /* starts of the program, in all */
     double elapsed_s;

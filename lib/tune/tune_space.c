@@ -19,6 +19,8 @@ enum {
     TABLE = 2 * KERF_TUNE_GROWN_MAX /* a power of two */
 };
 static const int64_t GRID_MAX = 1000000000000000000;
+static const int64_t CHECKS_MAX = 10000,
+                     SAMPLE_CHECKS_MAX = 20000000; /* of all constraints, for a point of it and for all drawn */
 
 /* What the settings have to be like. */
 struct conditions {
@@ -34,6 +36,7 @@ struct owned_space {
     struct arena arena;
     struct conditions conditions;
     double size;      /* settings in all */
+    int64_t checks;   /* of all constraints, so far */
     int32_t sampled;  /* of a large grid: the first ones, at random */
     int32_t *values;  /* [KERF_TUNE_GROWN_MAX][num_params] of a large grid */
     char *unused;     /* likewise */
@@ -131,17 +134,25 @@ static int is_named(const struct conditions *conditions, int32_t param) {
     return 0;
 }
 
+static int32_t takes_too_long(struct kerf_error *err) {
+    return kerf_error_set(
+        err, KERF_EINVALID,
+        "a constraint names parameters that may have no effect, and in so large a grid it takes too long "
+        "to try their values there; say when it matters, as in '!spec || draft <= 8'");
+}
+
 /* Whether all constraints hold, with some value of each parameter from `from` on that the point does not use: `d > 4` says nothing
- * of a setting in which d has no effect. The point is left as it was. */
+ * of a setting in which d has no effect. The point is left as it was. *checks counts down how often they may be computed. */
 static int32_t keep(const struct kerf_tune_space *space, const struct conditions *conditions, const char *unused,
-                    int32_t from, int32_t *point, int *ret_keep, struct kerf_error *err) {
+                    int32_t from, int32_t *point, int64_t *checks, int *ret_keep, struct kerf_error *err) {
     int32_t k = from, code = KERF_OK;
     while (k < space->num_params && !(unused[k] && is_named(conditions, k))) k++;
-    if (k == space->num_params) return holds(space, conditions, point, ret_keep, err);
+    if (k == space->num_params)
+        return (*checks)-- > 0 ? holds(space, conditions, point, ret_keep, err) : takes_too_long(err);
     *ret_keep = 0;
     for (int32_t value = 0; value < space->params[k].num_values && code == KERF_OK && !*ret_keep; value++) {
         point[k] = value;
-        code = keep(space, conditions, unused, k + 1, point, ret_keep, err);
+        code = keep(space, conditions, unused, k + 1, point, checks, ret_keep, err);
     }
     point[k] = 0; /* as an unused one stands */
     return code;
@@ -151,7 +162,7 @@ static int32_t fill_settings(struct owned_space *owned, int64_t whole, struct ke
     struct kerf_tune_space *space = &owned->space;
     const struct conditions *conditions = &owned->conditions;
     struct arena *arena = &owned->arena;
-    int64_t at = 0;
+    int64_t at = 0, checks = INT64_MAX;
     size_t width = (size_t)space->num_params;
     int32_t *values = arena_take(arena, (size_t)whole, width * (sizeof *values + 1));
     int32_t *point = arena_alloc(arena, width, sizeof *point);
@@ -161,7 +172,7 @@ static int32_t fill_settings(struct owned_space *owned, int64_t whole, struct ke
     do {
         int stands, kept = 0;
         int32_t code = mark_unused(space, conditions, point, of_point, &stands, err);
-        if (code == KERF_OK && stands) code = keep(space, conditions, of_point, 0, point, &kept, err);
+        if (code == KERF_OK && stands) code = keep(space, conditions, of_point, 0, point, &checks, &kept, err);
         if (code != KERF_OK) return code;
         if (!kept) continue;
         memcpy(values + width * (size_t)at, point, width * sizeof *point);
@@ -207,9 +218,10 @@ static int32_t *number_of(const struct owned_space *owned, const int32_t *values
 }
 
 /* Whether the point is a setting; unused [num_params] is filled in. */
-static int32_t is_setting(const struct owned_space *owned, const int32_t *values, char *unused, int *ret_is,
+static int32_t is_setting(struct owned_space *owned, const int32_t *values, char *unused, int *ret_is,
                           struct kerf_error *err) {
     int32_t point[TUNE_PARAMS_MAX];
+    int64_t checks = CHECKS_MAX;
     *ret_is = 0;
     for (int32_t k = 0; k < owned->space.num_params; k++) {
         if (values[k] < 0 || values[k] >= owned->space.params[k].num_values) return KERF_OK;
@@ -217,12 +229,14 @@ static int32_t is_setting(const struct owned_space *owned, const int32_t *values
     }
     int32_t code = mark_unused(&owned->space, &owned->conditions, point, unused, ret_is, err);
     if (code != KERF_OK || !*ret_is) return code;
-    return keep(&owned->space, &owned->conditions, unused, 0, point, ret_is, err);
+    code = keep(&owned->space, &owned->conditions, unused, 0, point, &checks, ret_is, err);
+    owned->checks += CHECKS_MAX - checks;
+    return code;
 }
 
 /* Draws a point, in which what is not used has its first value. *ret_share: 0 where it is no setting, else 1 over the number of points
  * that stand for the same one. */
-static int32_t draw(const struct owned_space *owned, struct pcg64 *rng, int32_t *point, double *ret_share,
+static int32_t draw(struct owned_space *owned, struct pcg64 *rng, int32_t *point, double *ret_share,
                     struct kerf_error *err) {
     const struct kerf_tune_space *space = &owned->space;
     char unused[TUNE_PARAMS_MAX];
@@ -311,6 +325,7 @@ static int32_t sample_settings(struct owned_space *owned, int64_t whole, struct 
         double share;
         int32_t code = draw(owned, &rng, point, &share, err);
         if (code != KERF_OK) return code;
+        if (owned->checks > SAMPLE_CHECKS_MAX) return takes_too_long(err);
         if (share > 0) tune_space_meet(space, point);
         kept += share > 0;
         shares += share;

@@ -347,6 +347,16 @@ static void refuses_large_grids_in_words(void **state) {
     expect_refused(
         "a=1..1000 b=1..1000 c=0..9", "a / c > 3", NULL, KERF_EINVALID,
         "'a / c > 3' divides by 0 for a=750,b=962,c=0; exclude it with a condition before this one, or with &&");
+    const char *params[] = {"spec?=--spec", "d=1..1000 when spec", "e=1..1000 when spec"};
+    const char *wheres[] = {"d + e > 1999", "!spec || d + e > 1900"};
+    struct kerf_tune_space *space = NULL;
+    struct kerf_error err;
+    assert_int_equal(kerf_tune_space_create(params, 3, wheres, 1, NULL, &space, &err), KERF_EINVALID);
+    assert_string_equal(err.message,
+                        "a constraint names parameters that may have no effect, and in so large a grid it takes "
+                        "too long to try their values there; say when it matters, as in '!spec || draft <= 8'");
+    assert_int_equal(kerf_tune_space_create(params, 3, wheres + 1, 1, NULL, &space, &err), KERF_OK);
+    kerf_tune_space_free(space);
     expect_refused("a=1..1000000 b=1..1000000 c=1..1000000 d=1..10", NULL, NULL, KERF_EINVALID,
                    "the grid has more than 1e+18 settings");
     expect_refused("a=1..1000 b=1..1000 c=1..1000", NULL, "a=1,b=2", KERF_ESYNTAX,
