@@ -61,7 +61,7 @@ static const struct option tune_option_table[] = {
              "the program prints or a worker answers, such as 'p99_ms <= 50', with llama 'p95_s <= 2' or "
              "'ttft_s <= 0.5'. A run that breaks it failed. May be given several times."},
     {.name = "pareto",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(pareto),
      .value = "NAME",
      .help =
@@ -76,7 +76,7 @@ static const struct option tune_option_table[] = {
      .help = "The setting that is used today, such as batch=2048,ubatch=512. It is measured first, and the gain "
              "is told against it. A flag is on or off."},
     {.name = "prefer",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(prefer),
      .value = "ORDER",
      .help = "Of the settings within the margin, recommend the first in this order: smaller:ubatch,batch. "
@@ -143,13 +143,13 @@ static const struct option tune_option_table[] = {
      .maximum = 1000,
      .help = "How many measurements at the beginning of each slot are only warm-ups (default: 0)."},
     {.name = "prepare",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(prepare),
      .value = "COMMAND",
      .help = "A shell command that runs before each measurement and is not measured: 'sync; echo 3 > "
              "/proc/sys/vm/drop_caches'."},
     {.name = "cleanup",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(cleanup),
      .value = "COMMAND",
      .help = "A shell command that runs after each measurement, and when kerf is interrupted."},
@@ -212,7 +212,7 @@ static const struct option tune_option_table[] = {
              "Each slot measures the default first, so that slots can be compared "
              "(docs/slots.md)."},
     {.name = "launcher",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(launcher),
      .value = "WORDS",
      .help = "Words before COMMAND that run it on another machine, such as 'srun --exclusive -n1 -N1'. kerf then does "
@@ -275,13 +275,13 @@ static const struct option tune_option_table[] = {
      .uses = "llama",
      .help = "With --objective serve: requests of a measurement (default: four for each client)."},
     {.name = "prompts",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(prompts),
      .value = "N[,N]",
      .uses = "llama",
      .help = "With --objective serve: tokens of prompts, each as often as the others (default: 32,128,512)."},
     {.name = "outputs",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(outputs_of_prompts),
      .value = "N[,N]",
      .uses = "llama",
@@ -312,7 +312,7 @@ static const struct option tune_option_table[] = {
      .help = "Tokens for which logits are computed (default: all, which perplexity and imatrix need; a server's "
              "prompts only need the last)."},
     {.name = "tune",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(also),
      .value = "NAMES",
      .uses = "llama",
@@ -357,7 +357,7 @@ static const struct option tune_option_table[] = {
      .choices = "table,json,csv,markdown",
      .help = "What is printed (default: table)."},
     {.name = "slice",
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(slice),
      .value = "NAME=VALUE[,...]",
      .help =
@@ -464,14 +464,23 @@ static int knows_what_is_equivalent(const char *name) {
     return policy == NULL || policy->uses_earlier; /* an unknown one is told elsewhere */
 }
 
+static int is_llama(const struct tune_options *values) {
+    return values->words.count > 0 && strcmp(values->words.items[0], "llama") == 0;
+}
+
 /* What would be ignored is a mistake. */
 static int32_t check_ignored(const struct tune_options *values, struct kerf_error *err) {
+    const int loads = values->prepare || values->cleanup || (values->protocol && strcmp(values->protocol, "exit") != 0);
     const int is_ignored = values->interference && strcmp(values->interference, "ignore") == 0;
     if (values->prefer && !knows_what_is_equivalent(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--prefer is for the policies kerf and race: %s does not tell which settings are within "
                               "the margin",
                               values->policy);
+    if (values->load_timeout_s > 0 && !loads && !is_llama(values))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--load-timeout is for workers, --prepare and --cleanup; with the protocol exit "
+                              "--trial-timeout ends a run");
     if (values->patience_s > 0 && is_ignored)
         return kerf_error_set(err, KERF_EINVALID,
                               "--patience says for how long a disturbed measurement is repeated; with --interference "
@@ -681,10 +690,6 @@ static int32_t read_resumed(const struct tune_options *values, struct kerf_study
 }
 
 /* ---- llama --------------------------------------------------------------------------------------------------- */
-
-static int is_llama(const struct tune_options *values) {
-    return values->words.count > 0 && strcmp(values->words.items[0], "llama") == 0;
-}
 
 /* Fills in what the preset knows. */
 static int32_t read_llama(const struct tune_options *values, const struct llama_objective *objective,

@@ -50,7 +50,8 @@ static struct completion_value value_of_words(const char *words) {
 
 struct completion_value completion_of_option(const struct option *option) {
     if (option->type == OPTION_CHOICE) return (struct completion_value){.choices = option->choices};
-    if (option->type != OPTION_STRING && option->type != OPTION_STRINGS) return (struct completion_value){0};
+    if (option->type != OPTION_STRING && option->type != OPTION_ONE && option->type != OPTION_STRINGS)
+        return (struct completion_value){0};
     struct completion_value value = value_of_words(option->value);
     if (option->choices) value.choices = option->choices;
     return value;

@@ -214,9 +214,20 @@ static int32_t store_number(const struct option *option, struct quote given, con
     return KERF_OK;
 }
 
-static int32_t store(const struct option *option, struct quote given, const char *value, void *values,
+/* The same text again loses nothing. */
+static int32_t check_again(const struct option *option, struct quote given, const char *value, const char *before,
+                           struct kerf_error *err) {
+    if (option->letter == 'o')
+        return kerf_error_set(err, KERF_EINVALID, "%s is given twice; this command writes one file", given.text);
+    if (option->type != OPTION_ONE || strcmp(before, value) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s is given twice, as '%s' and as '%s'; it takes one value", given.text,
+                          quote(before, strlen(before)).text, quote(value, strlen(value)).text);
+}
+
+static int32_t store(const struct option *option, struct quote given, const char *value, void *values, int is_again,
                      struct kerf_error *err) {
     void *place = (char *)values + option->offset;
+    int32_t code = KERF_OK;
     switch (option->type) {
     case OPTION_FLAG: *(int32_t *)place = 1; return KERF_OK;
     case OPTION_INTEGER: return store_integer(option, given, value, place, err);
@@ -224,14 +235,12 @@ static int32_t store(const struct option *option, struct quote given, const char
     case OPTION_DURATION: return store_number(option, given, value, place, err);
     case OPTION_STRINGS: return append(place, value, err);
     case OPTION_STRING:
-        if (option->letter == 'o' && *(const char **)place) /* a file that would not be written */
-            return kerf_error_set(err, KERF_EINVALID, "%s is given twice; this command writes one file", given.text);
-        break;
+    case OPTION_ONE: code = is_again ? check_again(option, given, value, *(const char **)place, err) : KERF_OK; break;
     case OPTION_CHOICE:
-        if (!list_has(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
+        if (!list_has(option->choices, value)) code = against_rule(option, given, value, KERF_EUNKNOWN, err);
     }
-    *(const char **)place = value;
-    return KERF_OK;
+    if (code == KERF_OK) *(const char **)place = value;
+    return code;
 }
 
 /* Reads the option at argv[*index] and moves *index to the last argument that it used. */
@@ -258,8 +267,10 @@ static int32_t read_option(const struct command *command, int argc, char **argv,
             return against_rule(option, given, NULL, KERF_EINVALID, err);
         value = argv[++*index];
     }
-    given_options[option - command->options] = 1;
-    return store(option, given, value, values, err);
+    unsigned char *seen = &given_options[option - command->options];
+    int is_again = *seen;
+    *seen = 1;
+    return store(option, given, value, values, is_again, err);
 }
 
 static int32_t read_argument(const struct command *command, const char *argument, void *values,

@@ -15,6 +15,7 @@
 enum option_type {
     OPTION_FLAG,     /* int32_t set to 1; takes no value */
     OPTION_STRING,   /* const char * */
+    OPTION_ONE,      /* const char * that no second one replaces: a command or list, of which one would be lost */
     OPTION_INTEGER,  /* int64_t within [minimum, maximum]; decimal digits, no "+", no "1e3" */
     OPTION_NUMBER,   /* double within [minimum, maximum]; finite, decimal: "0.5", "1e-3" */
     OPTION_DURATION, /* double, seconds within [minimum, maximum]: "1.5", "5ms", "10m", "1h30m", "90d" */
@@ -73,15 +74,15 @@ struct command {
  * Reads argv[0..argc-1] (without the program's and the command's name) into values.
  *
  * Accepts --name VALUE, --name=VALUE, -o VALUE, -oVALUE, -o=VALUE, and `--` before positional arguments that begin
- * with a dash ("-" alone is positional). A later value replaces an earlier one; OPTION_STRINGS and positional
- * arguments add up, in the order given. Any number of positional arguments is accepted; the command checks how many
- * there must be.
+ * with a dash ("-" alone is positional). A later value replaces an earlier one, as where a script adds to a command
+ * line, but for OPTION_ONE; OPTION_STRINGS and positional arguments add up, in the order given. Any number of positional
+ * arguments is accepted; the command checks how many there must be.
  *
  * KERF_EUNKNOWN: an option that is not in the table (the message names the nearest one), or a choice that is not
- * offered. KERF_EINVALID: a missing value, a value for a flag, a number that is not one or lies outside its bounds,
- * an argument where the command takes none, an option that this use of the command does not take. `--`, and the long
- * name of an option of this command, are never taken for the value of the option before them: `--gpus --top 5` lacks
- * a value, --gpus=--top has one.
+ * offered. KERF_EINVALID: a missing value, a value for a flag, a second one for OPTION_ONE, a number that is not
+ * one or lies outside its bounds, an argument where the command takes none, an option that this use of the command
+ * does not take. `--`, and the long name of an option of this command, are never taken for the value of the option
+ * before them: `--gpus --top 5` lacks a value, --gpus=--top has one.
  *
  * --help (-h) is no entry of the table: it ends the reading, whatever follows, and sets *ret_help to 1 (to 0
  * where it is not given). After an error the lists in values are empty and the rest of it means nothing.

@@ -21,7 +21,7 @@ static int32_t read_bound(const char *text, struct output_limit *limit, struct k
                               limit->name, text);
     }
     if (is_memory(limit->name)) {
-        if (quantity_parse(text, "B", &limit->bound, &why) == KERF_OK) return KERF_OK;
+        if (quantity_parse(text, "B", &limit->bound, &why) == KERF_OK && limit->bound >= 0) return KERF_OK;
         return kerf_error_set(err, KERF_EINVALID, "the limit of memory must be a size such as 8GB, not '%.64s'", text);
     }
     limit->bound = number_read(text, &end);

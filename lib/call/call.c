@@ -656,6 +656,7 @@ static void option_json(struct kerf_json *json, const struct verb *verb, const s
     case OPTION_DURATION: types_json(json, times); break;
     case OPTION_CHOICE: choices_json(json, option->choices); break;
     case OPTION_STRING:
+    case OPTION_ONE:
     case OPTION_STRINGS: types_json(json, may_be_object(verb, key) ? descriptions : texts); break;
     }
     if (option->type == OPTION_INTEGER && (option->minimum != 0 || option->maximum != 0)) {

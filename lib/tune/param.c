@@ -46,12 +46,13 @@ static int next_value(const struct range *range, int64_t value, int64_t *ret_val
     return !over && *ret_value <= range->last;
 }
 
-/* Whether the word begins as a range does, with a number and "..", unlike a path such as "1../a": then it is a range
- * with a mistake. */
+/* Whether the word begins as a range does, with a number and "..", unlike a path such as "1../a", or ends as one, with
+ * ":log9": then it is a range with a mistake. */
 static int is_like_range(const char *text) {
-    const char *dots = strstr(text, "..");
+    const char *dots = strstr(text, ".."), *rest = dots ? strchr(dots, ':') : NULL;
     int digits = 0;
     if (dots == NULL || dots[2] == '/') return 0;
+    if (rest && (strncmp(rest, ":log", 4) == 0 || strncmp(rest, ":lin", 4) == 0) && is_digit(rest[4])) return 1;
     for (const char *c = text; c < dots; c++) {
         digits |= is_digit(*c);
         if (!is_digit(*c) && (*c == 0 || strchr("-+^. eE", *c) == NULL)) return 0;
@@ -245,6 +246,8 @@ static int32_t fill_points(const char *text, const char *values, struct arena *a
     if (last <= first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
     if (is_log && !(first > 0))
         return kerf_error_set(err, KERF_EINVALID, "'%s': a range with 'log' begins above 0", text);
+    if (!isfinite(is_log ? last / first : last - first))
+        return kerf_error_set(err, KERF_EINVALID, "'%s': the ends are too far apart for numbers of 64 bits", text);
     for (int64_t i = 0; i < count; i++) {
         double share = (double)i / (double)(count - 1);
         points[i] = is_log ? first * pow(last / first, share) : first + (last - first) * share;

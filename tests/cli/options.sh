@@ -20,3 +20,5 @@ refused token list --role read
 refused tune --param b=1..4 --threads 2 -- true {b}
 refused tune llama model.gguf --context 512 --protocol lines
 ask schedule compare interleaved_1f1b gpipe -p 2 -m 4 --group 2 --no-ops
+refused tune --param b=1..4 --prepare 'true {b}' --prepare 'sync' -- true {b}
+refused tune --param b=1..4 --load-timeout 5s -- true {b}

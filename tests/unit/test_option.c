@@ -133,6 +133,20 @@ static void test_defaults_stay_and_later_values_win(void **state) {
     assert_int_equal(values.verbose, 0);
 }
 
+/* What a second one would replace is another file or command, and no correction. */
+static void test_a_second_one_is_refused(void **state) {
+    (void)state;
+    static const struct option texts[] = {
+        {"prepare", 0, OPTION_ONE, AT(output), "COMMAND", NULL, 0, 0, "Runs before.", NULL}, {0}};
+    static const struct command tune = {"tune", "measures", NULL, NULL, texts, NULL, 0, NULL, NULL, NULL};
+    struct values values = {.output = "true"};
+    REFUSED(KERF_EINVALID, "-o is given twice; this command writes one file", "--output=a", "-ob");
+    refused(&tune, KERF_EINVALID, "--prepare is given twice, as 'a' and as 'b'; it takes one value",
+            WORDS("--prepare=a", "--prepare", "b"));
+    assert_int_equal(parse(&tune, &values, &(int32_t){0}, NULL, WORDS("--prepare", "a", "--prepare=a")), KERF_OK);
+    assert_string_equal(values.output, "a");
+}
+
 static void test_lists_add_up_and_point_into_argv(void **state) {
     (void)state;
     struct values values = {0};
@@ -622,6 +636,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_form_of_an_option),
         cmocka_unit_test(test_defaults_stay_and_later_values_win),
+        cmocka_unit_test(test_a_second_one_is_refused),
         cmocka_unit_test(test_lists_add_up_and_point_into_argv),
         cmocka_unit_test(test_help_ends_the_reading),
         cmocka_unit_test(test_unknown_options_name_the_nearest),

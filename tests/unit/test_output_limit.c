@@ -60,6 +60,7 @@ static void refuses_the_rest(void **state) {
         {"wall <= fast", "a time such as 90s"},
         {"cpu <= -1s", "a time such as 90s"},
         {"memory <= 8 apples", "a size such as 8GB"},
+        {"memory <= -8GB", "a size such as 8GB"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct output_limit limit;

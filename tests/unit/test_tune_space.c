@@ -88,6 +88,8 @@ static void so_many_points(void **state) {
                    "'lr=1..9:log1001': log is followed by a number of values from 2 to 1000, as log9");
     expect_refused("n=1..9223372036854775807:log9", NULL, NULL, KERF_EINVALID,
                    "'n=1..9223372036854775807:log9': the ends of such a range are at most 2^53");
+    expect_refused("x=1e-300..1e300:log5", NULL, NULL, KERF_EINVALID,
+                   "'x=1e-300..1e300:log5': the ends are too far apart for numbers of 64 bits");
 }
 
 static void values_are_as_they_are_written(void **state) {
@@ -442,10 +444,13 @@ static void refuses_constraints_without_a_value(void **state) {
 /* A word that begins as a range does was meant as one; paths and versions are words. */
 static void refuses_what_is_nearly_a_range(void **state) {
     (void)state;
-    static const char *const odd[] = {
-        "1..10:-1", "1.5..10", "1..99999999999999999999", "-1..x", "1..", "..5", "1..4:*2", "1..4:", "+1..4",
-        "1...4",    "1..4x"};
-    static const char *const words[] = {"../a.bin,../b.bin", "a..b,c", "1../a,b", "0.5,1.0", "..,...", "v1..2,v3"};
+    static const char *const odd[] = {"1..10:-1", "1.5..10", "1..99999999999999999999",
+                                      "-1..x",    "1..",     "..5",
+                                      "1..4:*2",  "1..4:",   "+1..4",
+                                      "1...4",    "1..4x",   "nan..1:lin4",
+                                      "x..y:log3"};
+    static const char *const words[] = {"../a.bin,../b.bin", "a..b,c",    "1../a,b", "0.5,1.0", "..,...",
+                                        "v1..2,v3",          "a..b:log,c"};
     char param[64], message[300];
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         snprintf(param, sizeof param, "a=%s", odd[i]);
