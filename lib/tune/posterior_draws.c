@@ -266,8 +266,7 @@ static double isolated_chance(const struct surface_model *model) {
     int32_t num_settings = study->space->num_settings, tried = 0;
     for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
     double untried = 1 - tried / kerf_tune_space_size(study->space), missed = hidden * untried;
-    double disorder = model->num_active == num_settings ? surface_model_disorder(model) : 0; /* else `unseen` tells */
-    return fmax(missed / (1 - hidden + missed), untried * disorder);
+    return fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model));
 }
 
 /*
