@@ -239,6 +239,14 @@ static double pages(const double *v, int32_t n) { /* a bowl in two sizes, where 
     return (1 + 0.1 * a * a + 0.08 * b * b) * (divides(v[0], 64) ? 1 : 1.12) * (divides(v[1], 4) ? 1 : 1.06);
 }
 
+/* A batch whose memory grows with a context, behind whose capacity it is slow: the last batch before it is not the same one
+ * for each context. */
+static double wall(const double *v, int32_t n) {
+    (void)n;
+    double memory = v[0] * (1 + 0.6 * v[1] / 8);
+    return (1 + 14 / v[0]) * (1 + 0.005 * fabs(v[1] - 6)) * (memory > 60 ? 1.5 : 1);
+}
+
 enum noise { PLAIN, HEAVY, MODES, UNEQUAL, SKEW, DRIFT };
 
 struct rough {
@@ -299,6 +307,7 @@ static const struct rough cases[] = {
      PLAIN,
      1},
     {"pages", {"a=32..2048:+32", "b=1..64"}, pages, 0.01, PLAIN, 1},
+    {"wall", {"b=8..256:+8", "c=0..8"}, wall, 0.02, PLAIN, 1},
     {"pair/10%", {"o=o0,o1"}, pair, 0.1, PLAIN, 1},
     {"pair/20%", {"o=o0,o1"}, pair, 0.2, PLAIN, 1},
     {"two/5%", {"x=1..2"}, two, 0.05, PLAIN, 1},

@@ -70,14 +70,16 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  *   to be far slower. A value can be fast there although none beside it is: threads that share a node evenly.
  * - The middle of the gap between two tried values of a parameter, of which the one is near to this setting and the other
  *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
+ * - A value of a parameter behind a wall, with an end of another parameter or another of its words: memory that is full
+ *   beside one context may not be beside a shorter one.
  * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once: on a machine of two modes that
  *   run may have been a slow one. */
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why);
 
 /* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
- * became faster meanwhile, later settings look better, and the first run may have been a cold one. Nor where that was tried
- * often enough. */
+ * became faster meanwhile, later settings look better, and the first run may have been a cold one. Again after a run that is a
+ * quarter faster than all before of its setting. Not where that was tried often enough. */
 int32_t precaution_anchor(const struct surface_model *model, int32_t leader);
 
 /* ---- Earlier studies --------------------------------------------------------------------------------------------- */

@@ -177,6 +177,97 @@ static int32_t before_step(struct kerf_tune_study *study, const struct surface_m
     return -1;
 }
 
+/* A wall, such as memory that is full, of a logarithm: one more on an axis takes so much longer, and so much steeper than
+ * the next one. */
+static const double WALL_RISE = 0.1, WALL_STEEPER = 1.5;
+enum { WALL_WORDS_MAX = 4 };
+
+/* What the model expects with another value of one parameter; NAN: it is not in the space, or not modelled. */
+static double mean_with(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+                        int32_t value) {
+    double mean, sd;
+    if (value < 0 || value >= study->space->params[param].num_values) return NAN;
+    int32_t setting = with_value(study, of, param, value), at = setting < 0 ? -1 : surface_model_find(model, setting);
+    if (at < 0) return NAN;
+    surface_model_moments(model, at, &mean, &sd);
+    return mean;
+}
+
+/* The first value of an axis behind a wall, seen from the leader to that side; -1: there is none. */
+static int32_t value_behind_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                                 int32_t param, int32_t side) {
+    int32_t own = study->space->values[(int64_t)of * study->space->num_params + param];
+    double least = mean_with(study, model, of, param, own), before = least;
+    for (int32_t value = own + side; before <= least + STEP_NEAR; value += side) {
+        double mean = mean_with(study, model, of, param, value), rise = mean - before;
+        if (isnan(mean)) return -1;
+        double next = mean_with(study, model, of, param, value + side), beyond = isnan(next) ? 0 : next - mean;
+        if (rise > WALL_RISE && rise > WALL_STEEPER * beyond) return value;
+        before = mean;
+    }
+    return -1;
+}
+
+static int is_tried_with(const struct surface_model *model, int32_t param, int32_t value, int32_t other,
+                         int32_t other_value) {
+    const struct kerf_tune_study *study = model->study;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        const int32_t *values =
+            study->space->values + (int64_t)study->observations[i].setting * study->space->num_params;
+        if (values[param] == value && values[other] == other_value) return 1;
+    }
+    return 0;
+}
+
+/* From this setting, behind a wall, to the first one on that side that was not tried; -1: one is as slow as the wall, or there
+ * is none. */
+static int32_t beyond_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t from,
+                           int32_t param, int32_t side, double least) {
+    const struct kerf_tune_space *space = study->space;
+    while (from >= 0 && tries_of(model, from) > 0) {
+        int32_t value = space->values[(int64_t)from * space->num_params + param];
+        if (!(mean_with(study, model, from, param, value) <= least + STEP_NEAR)) return -1;
+        value += side;
+        from = value < 0 || value >= space->params[param].num_values ? -1 : with_value(study, from, param, value);
+    }
+    return from >= 0 && history_is_open(study, from) ? from : -1;
+}
+
+/* A wall may stand elsewhere with other values: a larger batch fits where the context is shorter, or the cache is of
+ * smaller numbers. The ends of other axes, and other words, are tried behind it. */
+static int32_t behind_wall_of(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                              int32_t param, int32_t side) {
+    const struct kerf_tune_space *space = study->space;
+    int32_t own = space->values[(int64_t)of * space->num_params + param];
+    int32_t value = value_behind_wall(study, model, of, param, side);
+    int32_t start = value < 0 ? -1 : with_value(study, of, param, value);
+    double least = mean_with(study, model, of, param, own);
+    for (int32_t p = 0; p < space->num_params && start >= 0; p++) {
+        const struct kerf_tune_param *other = &space->params[p];
+        int32_t step = kernel_is_ordered(other) && other->num_values > 1 ? other->num_values - 1 : 1;
+        if (p == param || (step == 1 && other->num_values > WALL_WORDS_MAX)) continue;
+        for (int32_t v = 0; v < other->num_values; v += step) {
+            int32_t from = with_value(study, start, p, v);
+            int32_t setting = from < 0 ? -1 : beyond_wall(study, model, from, param, side, least);
+            if (setting < 0) continue;
+            int32_t at = space->values[(int64_t)setting * space->num_params + param];
+            if (!is_tried_with(model, param, at, p, v)) return setting;
+        }
+    }
+    return -1;
+}
+
+static int32_t behind_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const struct kerf_tune_space *space = study->space;
+    if (!model->scale.logarithmic || surface_model_find(model, of) < 0) return -1;
+    for (int32_t k = 0; k < space->num_params; k++)
+        for (int32_t side = -1; side <= 1 && kernel_is_ordered(&space->params[k]); side += 2) {
+            int32_t setting = behind_wall_of(study, model, of, k, side);
+            if (setting >= 0) return setting;
+        }
+    return -1;
+}
+
 /* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run once. A model expects a
  * kink at the best: it takes that run for the kink, and the best for the next value. */
 static int32_t run_once(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
@@ -211,6 +302,7 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
     } PRECAUTIONS[] = {
         {size_of_machine, "at a size of the machine, where nothing was measured"},
         {before_step, "before a step, where nothing was measured"},
+        {behind_wall, "behind a wall, with a value that may move it"},
         {run_once, "beside the leader: was its only run a slow one by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {
@@ -225,6 +317,17 @@ static int tells_value(const struct kerf_tune_study *study, const struct kerf_tu
     return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
 }
 
+/* Whether this run is so much faster than all before of its setting that the machine may have changed. */
+static int is_far_faster(const struct surface_model *model, int32_t run) {
+    const struct kerf_tune_observation *all = model->study->observations, *o = &all[run];
+    double before = INFINITY;
+    if (!model->scale.logarithmic) return 0;
+    for (int32_t i = 0; i < run; i++)
+        if (all[i].setting == o->setting && tells_value(model->study, &all[i]))
+            before = fmin(before, scale_to(&model->scale, all[i].value));
+    return isfinite(before) && scale_to(&model->scale, o->value) < before - FAR_SLOWER;
+}
+
 int32_t precaution_anchor(const struct surface_model *model, int32_t leader) {
     const struct kerf_tune_study *study = model->study;
     int32_t anchor = -1, led = 0, tries = 0;
@@ -234,6 +337,7 @@ int32_t precaution_anchor(const struct surface_model *model, int32_t leader) {
         if (led && o->setting == anchor) tries += tells ? ANCHOR_TRIES : 1;
         if (tells && anchor < 0) anchor = o->setting;
         led |= tells && o->setting == leader;
+        if (tells && o->setting != anchor && is_far_faster(model, i)) tries = 0;
     }
     if (anchor >= 0 && surface_model_pending(model, anchor) > 0) return -1;
     return tries >= ANCHOR_TRIES || anchor == leader ? -1 : anchor;

@@ -385,11 +385,51 @@ static void settings_that_are_always_slow(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* Batches beyond a memory that depends on the context: from 8 behind the wall to the best with another context. */
+static double beside_full_memory(int32_t batch, int32_t context) {
+    double bytes = batch * (1 + 0.6 * context / 8);
+    return (1 + 14.0 / batch) * (1 + 0.005 * abs(context - 6)) * (bytes > 60 ? 1.5 : 1);
+}
+
+static void looks_behind_walls(void **state) {
+    (void)state;
+    const char *params[] = {"batch=8..128:+8", "context=0..8:+4"};
+    const double best = beside_full_memory(56, 0);
+    struct kerf_tune_space *space;
+    int32_t right = 0, looks = 0;
+    enum { STUDIES = 6 };
+    assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+    for (uint64_t seed = 1; seed <= STUDIES; seed++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = seed;
+        struct kerf_tune_study *study = begin(&question);
+        struct pcg64 rng = random_seed(seed);
+        struct kerf_tune_decision decision = {.setting = -1};
+        for (int run = 0; decision.action != KERF_TUNE_STOP; run++) {
+            assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
+            if (decision.action == KERF_TUNE_STOP) break;
+            looks += strncmp(decision.reason, "behind a wall", strlen("behind a wall")) == 0;
+            int32_t batch = 8 + 8 * value_of(space, decision.setting, 0),
+                    context = value_of(space, decision.setting, 1);
+            struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
+            o.value = beside_full_memory(batch, context) * exp(random_normal(&rng, 0, 0.01));
+            observe(study, &o);
+        }
+        int32_t answer = answer_of(study).best;
+        double of = beside_full_memory(8 + 8 * value_of(space, answer, 0), 4 * value_of(space, answer, 1));
+        right += of <= 1.03 * best;
+        kerf_tune_study_free(study);
+    }
+    assert_true(looks > 0 && looks <= 6 * STUDIES);
+    assert_in_range(right, STUDIES - 1, STUDIES);
+    kerf_tune_space_free(space);
+}
+
 /* A run that is needed once is not started on two slots. */
 static void precautions_are_not_run_twice(void **state) {
     (void)state;
-    static const char *const once[] = {"the first setting again", "beside the leader,", "nothing tells of",
-                                       "at a size of the machine", "before a step"};
+    static const char *const once[] = {"the first setting again",  "beside the leader,", "nothing tells of",
+                                       "at a size of the machine", "before a step",      "behind a wall"};
     const int64_t sizes[] = {7, 14};
     int32_t seen = 0;
     for (int seed = 1; seed <= 8; seed++) {
@@ -733,6 +773,7 @@ int main(void) {
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
+        cmocka_unit_test(looks_behind_walls),
         cmocka_unit_test(precautions_are_not_run_twice),
         cmocka_unit_test(measured_settings_of_large_spaces),
         cmocka_unit_test(settings_that_are_always_slow),
