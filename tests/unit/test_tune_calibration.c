@@ -416,6 +416,15 @@ static void all_is_tried_where_there_is_no_order(void **state) {
     }
 }
 
+/* Of more settings than are modelled together, the share that was not tried counts too. */
+static void no_order_counts_in_large_spaces(void **state) {
+    static const struct rough rough = {{"x=1..16", "y=1..16"}, disorder, 0.02, 0, 0, 0, 0};
+    (void)state;
+    struct rough_result part = study_rough(&rough, 1, 60);
+    assert_true(part.answer.chance_isolated > 0.3);
+    assert_true(part.said < 0.7);
+}
+
 /* What was found first, and was the same four times, is not given up for noise because all that follows is alike. */
 static void a_fast_value_is_not_given_up(void **state) {
     const char *param = "x=1..64";
@@ -495,6 +504,7 @@ int main(void) {
         cmocka_unit_test(few_sizes_are_looked_at_often),
         cmocka_unit_test(one_slow_run_rules_nothing_out),
         cmocka_unit_test(all_is_tried_where_there_is_no_order),
+        cmocka_unit_test(no_order_counts_in_large_spaces),
         cmocka_unit_test(a_fast_value_is_not_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -409,8 +409,8 @@ static void looks_behind_walls(void **state) {
             assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
             if (decision.action == KERF_TUNE_STOP) break;
             looks += strncmp(decision.reason, "behind a wall", strlen("behind a wall")) == 0;
-            int32_t batch = 8 + 8 * value_of(space, decision.setting, 0),
-                    context = value_of(space, decision.setting, 1);
+            int32_t batch = 8 + 8 * value_of(space, decision.setting, 0);
+            int32_t context = 4 * value_of(space, decision.setting, 1);
             struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
             o.value = beside_full_memory(batch, context) * exp(random_normal(&rng, 0, 0.01));
             observe(study, &o);
