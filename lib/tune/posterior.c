@@ -136,9 +136,9 @@ double posterior_limit(const struct posterior_draws *draws) {
 /* To tell two settings so far apart takes about (2 s / share)^2 runs of each. */
 int posterior_hopeless(const struct posterior_draws *draws, double share, int32_t bound, double *ret_noise) {
     const struct kerf_tune_study *study = draws->model->study;
-    *ret_noise = surface_model_noise(draws->model);
+    *ret_noise = surface_model_deviation(draws->model, history_noise(study));
     if (study->num_observations < NOISE_AFTER || !draws->model->scale.logarithmic) return 0;
-    double runs = 2 * *ret_noise / log1p(share);
+    double runs = 2 * surface_model_noise(draws->model) / log1p(share);
     return runs * runs > 2 * (double)bound;
 }
 
@@ -305,7 +305,7 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
     answer->best = posterior_draws_setting(draws, leader);
     answer->recommended =
         posterior_draws_setting(draws, study->preference.num ? posterior_accepted(draws, leader) : leader);
-    if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* without a repetition nothing is known */
+    if (isfinite(answer->noise)) answer->noise = surface_model_deviation(model, answer->noise);
     answer->drift = surface_model_drift(model);
     answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;
     write_gain(draws, leader, answer);

@@ -311,7 +311,7 @@ static void stretch(struct posterior_draws *draws) {
  * the variance of its own repetitions and of all together: some settings may be noisier than others. 1 without
  * repetitions.
  */
-static const double LOUD = 0.08; /* noise that counts as large */
+static const double LOUD = 0.06; /* noise that counts as large */
 enum { PLAIN_FEW = 6 };          /* settings that are told apart by their means, whatever they are */
 enum { PLAIN_MAX = 32 };         /* and where they are words, or noise is large */
 enum { SPLIT_REPEATS = 8 };      /* by fewer a changepoint or two modes may be noise that is taken for them */
@@ -337,7 +337,9 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     int is_split = draws->model->changepoints.num > 0 || draws->model->modes.share > 0; /* .. or of several levels */
     if (is_split && ret_means->freedom >= SPLIT_REPEATS) return 0;
     if (is_of_words(study->space) || study->space->num_settings <= PLAIN_FEW) return 1;
-    return fmin(sqrt(ret_means->variance), surface_model_noise(draws->model)) >= LOUD;
+    /* Few repeats may agree by luck. Drift is in what they differ by, so half of it has to be noise for the model too. */
+    double loud = sqrt(ret_means->variance * (1 + 2 / ret_means->freedom));
+    return loud >= LOUD && surface_model_noise(draws->model) >= LOUD / 2;
 }
 
 /* Of one setting's noise, shrunk towards that of all, which counts as FREEDOM repeats, or as many as there were. */

@@ -455,6 +455,11 @@ double surface_model_noise(const struct surface_model *model) {
     return sum;
 }
 
+double surface_model_deviation(const struct surface_model *model, double repeats) {
+    double noise = surface_model_noise(model);
+    return fmin(fmax(repeats, noise), noise * sqrt(1 + RARE * (GP_WIDE - 1)));
+}
+
 double surface_model_drift(const struct surface_model *model) {
     const struct changepoints *changes = &model->changepoints;
     int32_t levels = model->num_active + model->num_slots + model->num_earlier_studies;

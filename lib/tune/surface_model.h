@@ -200,8 +200,12 @@ int32_t surface_model_point(const struct surface_model *model, double share);
  * from the predictions; -1: none. */
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 
-/* The standard deviation of the noise, and the drift of the machine since the first run, as a factor. */
+/* The standard deviation of most runs' noise, and by how much two runs of one setting differ: as repeated ones do
+ * (`repeats`, their deviation), but no less than most, and no more than with the rare wide ones, as drift, spikes and a
+ * second mode are no noise. */
 double surface_model_noise(const struct surface_model *model);
+double surface_model_deviation(const struct surface_model *model, double repeats);
+/* The drift of the machine since the first run, as a factor. */
 double surface_model_drift(const struct surface_model *model);
 
 /* ---- Modes (surface_modes.c) ------------------------------------------------------------------------------------- */

@@ -232,6 +232,26 @@ static void what_cannot_be_known_is_not_said(void **state) {
     if (said > right + 0.15) fail_msg("said %.3f, right in %.3f", said, right);
 }
 
+static double octaves(const int64_t *of) { return 1 + 0.04 * fabs(log2((double)of[0]) - 8); }
+
+/* Seventeen powers of two that differ by no more than 4 % from the next, with noise of 10 %: neighbours tell little, and a
+ * lucky run leads. A study says that it is sure after enough runs, or not at all; and it knows the noise. */
+static void few_sizes_in_much_noise(void **state) {
+    enum { STUDIES = 16, MOST = 100 };
+    static const struct rough rough = {{"a=1..65536:x2", NULL}, octaves, 0.1, 0, 0, 0, 0};
+    int32_t sure = 0, wrong = 0;
+    double noise = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < STUDIES; seed++) {
+        struct rough_result result = study_rough(&rough, seed, MOST);
+        sure += result.said >= 0.95;
+        wrong += result.said >= 0.95 && !result.right;
+        noise += result.answer.noise / STUDIES;
+    }
+    if (wrong > 1 || fabs(noise / 0.1 - 1) > 0.15)
+        fail_msg("%d wrong of %d that are sure, noise %.4f", (int)wrong, (int)sure, noise);
+}
+
 /* Three runs in ten take a quarter longer, whatever the setting: that is found out, and then a slow run of the best word
  * rules it out no more. As noise of one kind it would take four times as many runs. */
 static void two_modes_are_told_apart(void **state) {
@@ -493,6 +513,7 @@ int main(void) {
         cmocka_unit_test(recommendations_are_within_the_margin),
         cmocka_unit_test(rough_surfaces_are_found),
         cmocka_unit_test(what_cannot_be_known_is_not_said),
+        cmocka_unit_test(few_sizes_in_much_noise),
         cmocka_unit_test(a_flat_axis_hides_nothing),
         cmocka_unit_test(two_modes_are_told_apart),
         cmocka_unit_test(noise_of_the_best_counts),
