@@ -14,10 +14,12 @@
 #include <string.h>
 
 enum {
-    PROPOSED_MAX = 60,
     MEASURED_MAX = 100,
     LEADERS = 4,
+    NEAR_MAX = 60, /* neighbours of leaders */
+    PROPOSED_MAX = 60,
     EXPECTED_MAX = 30,
+    RANDOM_MIN = 20,
     WORDS_MAX = 8,
     TRIES = 20,
     ROUNDED_BITS = 7
@@ -113,21 +115,26 @@ static void take_at_random(struct choice *choice) {
     }
 }
 
+/* The slow settings that were measured come before the neighbours of fast ones: without them the model takes what is beside
+ * slow settings for ordinary. */
 static void choose(struct choice *choice) {
     const struct kerf_tune_study *study = choice->study;
     double rank = -INFINITY;
-    int32_t setting = -1, leaders = 0;
+    int32_t setting = -1, leaders[LEADERS], num_leaders = 0;
     take_open(choice, study->space->default_setting);
-    if (study->space->default_setting >= 0) take_neighbours(choice, study->space->default_setting);
     while (choice->count < MEASURED_MAX && (setting = next_best(study, rank, setting)) >= 0) {
         rank = rank_of(study, setting);
         take(choice, setting);
-        if (leaders++ < LEADERS) take_neighbours(choice, setting);
+        if (num_leaders < LEADERS) leaders[num_leaders++] = setting;
     }
+    int32_t near = choice->count + NEAR_MAX;
+    if (study->space->default_setting >= 0) take_neighbours(choice, study->space->default_setting);
+    for (int32_t i = 0; i < num_leaders && choice->count < near; i++) take_neighbours(choice, leaders[i]);
     for (int32_t i = 0; i < study->num_earlier && choice->count < MEASURED_MAX; i++)
         take_open(choice, study->earlier[i].setting);
-    int32_t full = choice->count + PROPOSED_MAX;
-    for (int32_t i = 0; i < study->num_proposed && choice->count < full; i++) take_open(choice, study->proposed[i]);
+    int32_t proposed =
+        choice->count + PROPOSED_MAX < ACTIVE_MAX - RANDOM_MIN ? choice->count + PROPOSED_MAX : ACTIVE_MAX - RANDOM_MIN;
+    for (int32_t i = 0; i < study->num_proposed && choice->count < proposed; i++) take_open(choice, study->proposed[i]);
     take_expected(choice);
     take_at_random(choice);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/random.h"
 #include "kerf/tune.h"
@@ -445,6 +446,53 @@ static void no_order_counts_in_large_spaces(void **state) {
     assert_true(part.said < 0.7);
 }
 
+/* 40,320 settings of six parameters, 56 of them measured, each once: slow ones are of the model too, so that what is beside
+ * them is not taken for ordinary. */
+static void slow_settings_count_in_large_spaces(void **state) {
+    enum { RUNS = 56 };
+    const char *params[] = {"a=16..512:x2", "b=1..8", "c=x,y,z", "d=0..4", "e=1..64:x2", "f=1..8"};
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_answer answer;
+    struct pcg64 rng = random_seed(3);
+    int32_t modelled = 0, expected = 0, inside = 0;
+    double *truth;
+    (void)state;
+    assert_int_equal(kerf_tune_space_create(params, 6, NULL, 0, NULL, &space, NULL), KERF_OK);
+    truth = malloc((size_t)space->num_settings * sizeof *truth);
+    assert_non_null(truth);
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const int32_t *at = space->values + (int64_t)i * space->num_params;
+        double a = 16 << at[0], b = 1 + at[1];
+        truth[i] = 1 + 30 / a + a / 900 + 2 / b + 0.15 * b + 0.1 * (at[2] == 0) + 0.05 * at[3];
+    }
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
+    for (int32_t run = 0; run < RUNS; run++) {
+        int32_t setting = (int32_t)random_to(&rng, (uint64_t)space->num_settings - 1);
+        double value = truth[setting] * exp(random_normal(&rng, 0, 0.01));
+        struct kerf_tune_observation o = {
+            .setting = setting, .value = value, .start_s = 4 * run, .end_s = 4 * run + value};
+        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+    }
+    assert_int_equal(kerf_tune_study_answer(study, &answer, NULL), KERF_OK);
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const struct kerf_tune_estimate *of = &answer.settings[i];
+        if (isnan(of->probability_within)) continue;
+        modelled += of->observations > 0;
+        expected += of->observations == 0;
+        inside += of->observations == 0 && of->interval[0] <= truth[i] && truth[i] <= of->interval[1];
+    }
+    if (modelled != RUNS || expected < 50 || inside < 0.9 * expected)
+        fail_msg("%d of %d runs modelled, %d of %d intervals right", (int)modelled, RUNS, (int)inside, (int)expected);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+    free(truth);
+}
+
 /* What was found first, and was the same four times, is not given up for noise because all that follows is alike. */
 static void a_fast_value_is_not_given_up(void **state) {
     const char *param = "x=1..64";
@@ -526,6 +574,7 @@ int main(void) {
         cmocka_unit_test(one_slow_run_rules_nothing_out),
         cmocka_unit_test(all_is_tried_where_there_is_no_order),
         cmocka_unit_test(no_order_counts_in_large_spaces),
+        cmocka_unit_test(slow_settings_count_in_large_spaces),
         cmocka_unit_test(a_fast_value_is_not_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
