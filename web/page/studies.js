@@ -144,12 +144,12 @@ function Study({ study, query }) {
     ${study.pareto ? html`<${Front} study=${study} />` : html`<${Surface} study=${study} query=${query} /><${Matters} study=${study} />`}
     <${Table} caption="Settings, the best first" rows=${all ? rows : rows.slice(0, rowsShown)} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
-      { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
-      { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
       ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (Number.isFinite(row.second) ? words(study.pareto)(row.second) : '–'), right: true }] : []),
       { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => chance(row.probability_within), right: true },
+      { name: 'runs', of: (row) => row.observations, right: true },
+      { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
       { name: 'why not', of: (row) => row.reason }]} />
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
