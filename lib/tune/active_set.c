@@ -16,10 +16,10 @@
 enum {
     MEASURED_MAX = 100,
     LEADERS = 4,
-    NEAR_MAX = 60, /* neighbours of leaders */
+    NEAR_MAX = 60, /* neighbours of the default and the leaders, to the last whole set of them */
     PROPOSED_MAX = 60,
     EXPECTED_MAX = 30,
-    RANDOM_MIN = 20,
+    RANDOM_MIN = 20, /* what proposals leave */
     WORDS_MAX = 8,
     TRIES = 20,
     ROUNDED_BITS = 7
@@ -132,9 +132,9 @@ static void choose(struct choice *choice) {
     for (int32_t i = 0; i < num_leaders && choice->count < near; i++) take_neighbours(choice, leaders[i]);
     for (int32_t i = 0; i < study->num_earlier && choice->count < MEASURED_MAX; i++)
         take_open(choice, study->earlier[i].setting);
-    int32_t proposed =
-        choice->count + PROPOSED_MAX < ACTIVE_MAX - RANDOM_MIN ? choice->count + PROPOSED_MAX : ACTIVE_MAX - RANDOM_MIN;
-    for (int32_t i = 0; i < study->num_proposed && choice->count < proposed; i++) take_open(choice, study->proposed[i]);
+    int32_t full = choice->count + PROPOSED_MAX;
+    if (full > ACTIVE_MAX - RANDOM_MIN) full = ACTIVE_MAX - RANDOM_MIN;
+    for (int32_t i = 0; i < study->num_proposed && choice->count < full; i++) take_open(choice, study->proposed[i]);
     take_expected(choice);
     take_at_random(choice);
 }
