@@ -319,15 +319,20 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
  * of the environment, a library, another input - may have changed the whole surface since. Then the model, with many old
  * observations and few new ones, is sure of what was true.
  *
- * An earlier study holds while what was observed since is more probable given its observations than without them: the
- * ratio of the two evidences is a Bayes factor (Kass and Raftery, "Bayes Factors", 1995), which knows of noise, drift
- * and an offset common to all settings. Without an offset one setting can tell; with it two are needed, and the farther
- * they are from each other the more of the surface they compare. So the study measures, soon, a setting far from the
- * first one, where earlier studies have a value. Each earlier study is judged alone, after the second observation and
- * from then on as observations come, up to CHECK_EACH after each, later at twice the number.
+ * An earlier study holds unless what was observed since is more probable, by e^MARGIN, without its observations, or if each
+ * setting has changed since by about CHANGE_SD of a logarithm: the ratio of two evidences is a Bayes factor (Kass and Raftery,
+ * "Bayes Factors", 1995), which knows of noise, drift and an offset common to all settings. Without an offset one setting can
+ * tell; with it two are needed, and the farther they are from each other the more of the surface they compare. So the study
+ * measures, soon, a setting far from the first one, where earlier studies have a value. Each earlier study is judged alone, as
+ * one of them may be of something else, and all that are left together, as each may say too little: after the second
+ * observation and from then on as observations come, up to CHECK_EACH after each, later at twice the number.
+ *
+ * Most of what has changed since is still similar, and explained better than by nothing; and a study that holds by chance looks
+ * a little worse than none (docs/tune-policy.md has the figures).
  */
 
 enum { CHECK_EACH = 12, CHECK_FROM = 2 };
+static const double CHANGE_SD = 0.1, MARGIN = 2;
 static const double SLOWER = 2; /* a setting that took more times the least is not worth its time as a test */
 
 static int32_t first_measured(const struct kerf_tune_study *study) {
@@ -378,20 +383,54 @@ static void drop(struct kerf_tune_study *study, int32_t at, int32_t count) {
     study->num_dropped++;
 }
 
-/* Drops, for good, those earlier studies that the study's own observations contradict. changepoints: of the study so
- * far. */
+/* What the study's own observations speak against most, of the earlier studies left. */
+struct contradicted {
+    int32_t at, count; /* observations of that study */
+    double against;    /* log of a Bayes factor */
+};
+
+/* By how much they speak against these earlier observations: for that they say nothing, or that settings have changed since.
+ * without: the evidence without any; changepoints: of the study so far. */
+static int32_t contradict(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
+                          double without, struct contradicted *of, struct kerf_error *err) {
+    const struct kerf_tune_observation *earlier = study->earlier + of->at;
+    double with, changed;
+    int32_t code = surface_evidence(study, kind, changepoints, earlier, of->count, 0, &with, err);
+    if (code == KERF_OK)
+        code = surface_evidence(study, kind, changepoints, earlier, of->count, CHANGE_SD, &changed, err);
+    if (code == KERF_OK) of->against = fmax(without, changed) - with;
+    return code;
+}
+
+/* Each alone; where none is contradicted enough, all together. */
+static int32_t find_contradicted(const struct kerf_tune_study *study, int32_t kind,
+                                 const struct changepoints *changepoints, double without,
+                                 struct contradicted *ret_worst, struct kerf_error *err) {
+    struct contradicted of, all = {0, study->num_earlier, -INFINITY};
+    int32_t code = KERF_OK;
+    *ret_worst = (struct contradicted){0, 0, -INFINITY};
+    for (int32_t at = 0; at < study->num_earlier && code == KERF_OK; at += of.count) {
+        of = (struct contradicted){at, study_at(study, at), -INFINITY};
+        code = contradict(study, kind, changepoints, without, &of, err);
+        if (of.against > ret_worst->against) *ret_worst = of;
+    }
+    if (code != KERF_OK || ret_worst->against > MARGIN || ret_worst->count == study->num_earlier) return code;
+    code = contradict(study, kind, changepoints, without, &all, err);
+    ret_worst->against = fmax(ret_worst->against, all.against);
+    return code;
+}
+
+/* Drops, for good, those earlier studies that the study's own observations contradict. */
 static int32_t earlier_check(struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
                              struct kerf_error *err) {
-    double without, with;
+    struct contradicted worst;
+    double without;
     if (study->num_earlier == 0 || !is_check(history_informative(study))) return KERF_OK;
-    int32_t code = surface_evidence(study, kind, changepoints, NULL, 0, &without, err);
-    for (int32_t at = 0; at < study->num_earlier && code == KERF_OK;) {
-        int32_t count = study_at(study, at);
-        code = surface_evidence(study, kind, changepoints, study->earlier + at, count, &with, err);
-        if (code == KERF_OK && with < without)
-            drop(study, at, count);
-        else
-            at += count;
+    int32_t code = surface_evidence(study, kind, changepoints, NULL, 0, 0, &without, err);
+    while (code == KERF_OK && study->num_earlier > 0) {
+        code = find_contradicted(study, kind, changepoints, without, &worst, err);
+        if (code != KERF_OK || worst.against <= MARGIN) return code;
+        drop(study, worst.at, worst.count);
     }
     return code;
 }

@@ -262,11 +262,12 @@ int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct
 int32_t surface_fantasize(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
                           struct surface_model **ret_model, struct kerf_error *err);
 
-/* log of the probability density of the study's values and bounds so far, given these observations of earlier studies.
+/* log of the probability density of the study's values and bounds behind the first, given these observations of earlier
+ * studies and that each setting has changed since by `changed`, a standard deviation on the model's scale.
  * A constant of the study is left out. */
 int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
-                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double *ret_evidence,
-                         struct kerf_error *err);
+                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double changed,
+                         double *ret_evidence, struct kerf_error *err);
 
 /* ---- Proposals (proposals.c) ------------------------------------------------------------------------------------- */
 

@@ -83,9 +83,25 @@ int32_t surface_fantasize(const struct surface_model *model, const int32_t *pend
     return KERF_OK;
 }
 
+/* The level of the first observation is not compared: earlier studies have an offset, and without them it is the origin. */
+static int32_t after_first(const struct kerf_tune_study *study) {
+    int32_t i = 0;
+    while (i < study->num_observations && !observation_is_informative(&study->observations[i])) i++;
+    return i < study->num_observations ? i + 1 : i;
+}
+
+/* Since then each setting has changed by so much, up or down. */
+static void change(struct surface_model *model, double sd) {
+    for (int32_t k = 0; k < model->num_points; k++) {
+        struct gp *gp = &model->points[k];
+        for (int32_t i = 0; i < model->num_active; i++)
+            gp->cov[(int64_t)i * model->dims + i] += sd * sd * gp->alpha / gp->beta;
+    }
+}
+
 int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
-                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double *ret_evidence,
-                         struct kerf_error *err) {
+                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double changed,
+                         double *ret_evidence, struct kerf_error *err) {
     struct surface_setup setup = {.kind = kind,
                                   .max_points = SURFACE_FEW_POINTS,
                                   .changepoints = *changepoints,
@@ -97,6 +113,8 @@ int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, cons
         study->num_observations;
     int32_t code = surface_begin(study, &setup, &model, err);
     if (code != KERF_OK) return code;
+    change(model, changed);
+    surface_learn(model, after_first(study));
     double before = surface_log_evidence(model);
     surface_learn(model, study->num_observations);
     *ret_evidence = surface_log_evidence(model) - before;
