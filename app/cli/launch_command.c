@@ -154,7 +154,8 @@ static void print_table(struct kerf_text *out, const struct kerf_launch *launch)
     if (launch->num_invalid) kerf_text_add(out, "\ninvalid: the framework would refuse this\n");
     for (int32_t i = 0; i < launch->num_invalid; i++) kerf_text_printf(out, "  %s\n", launch->invalid[i]);
     if (launch->num_ignored)
-        kerf_text_printf(out, "\n%d keys are ignored; --format json lists them\n", launch->num_ignored);
+        kerf_text_add(out, "\nignored: they change neither layout nor shape, or kerf does not know them\n");
+    for (int32_t i = 0; i < launch->num_ignored; i++) kerf_text_printf(out, "  %s\n", launch->ignored[i]);
 }
 
 static int print(const struct launch_options *values, const struct kerf_launch *launch) {

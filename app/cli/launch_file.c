@@ -43,6 +43,10 @@ int32_t launch_file_read(const char *path, const char *framework, const char *ve
 void launch_file_notes(const char *path, const struct kerf_launch *launch) {
     for (int32_t i = 0; i < launch->num_assumed; i++)
         fprintf(stderr, "kerf: %s: assumed: %s: %s\n", path, launch->assumed[i].key, launch->assumed[i].value);
+    if (launch->num_ignored > 0) fprintf(stderr, "kerf: %s", path);
+    for (int32_t i = 0; i < launch->num_ignored; i++)
+        fprintf(stderr, i ? ", %s" : ": ignored: %s", launch->ignored[i]);
+    if (launch->num_ignored > 0) fprintf(stderr, "\n");
     for (int32_t i = 0; i < launch->num_invalid; i++)
         fprintf(stderr, "kerf: %s: %s would refuse it: %s\n", path,
                 kerf_framework_name((enum kerf_framework)launch->framework), launch->invalid[i]);

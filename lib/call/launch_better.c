@@ -80,6 +80,9 @@ void launch_better_json(struct kerf_json *json, const struct launch_better *bett
     kerf_json_open(json, "invalid", '[');
     for (int32_t i = 0; i < better->launch->num_invalid; i++) kerf_json_string(json, NULL, better->launch->invalid[i]);
     kerf_json_close(json, ']');
+    kerf_json_open(json, "ignored", '[');
+    for (int32_t i = 0; i < better->launch->num_ignored; i++) kerf_json_string(json, NULL, better->launch->ignored[i]);
+    kerf_json_close(json, ']');
     if (better->search) {
         kerf_json_number(json, "saves_s", today->step_time_s - better->search->plans[0].step_time_s);
         kerf_json_number(json, "saves_bytes", today->memory_bytes - better->search->plans[0].memory_bytes);
@@ -114,11 +117,11 @@ void launch_better_text(struct kerf_text *out, const struct launch_better *bette
     quantity_bytes(out, today->memory_bytes);
     kerf_text_add(out, today->fits ? ".\n" : " of an accelerator, which do not fit.\n");
     if (better->search == NULL) {
-        kerf_text_add(out, "No layout of this job fits.\n");
+        kerf_text_add(out, "No layout that was searched fits.\n");
         return;
     }
     if (better->is_today_best) {
-        kerf_text_add(out, "No layout of this job is faster.\n");
+        kerf_text_add(out, "No layout that was searched is faster.\n");
         return;
     }
     const struct kerf_estimate *best = &better->search->plans[0];

@@ -343,23 +343,27 @@ void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
             kerf_text_add(out, ".");
         return;
     }
-    kerf_text_add(out, "Nothing fits. ");
+    double capacity = problem->system.memory_capacity_bytes;
+    int only_safe = search->nearest && search->nearest->memory_bytes <= capacity; /* --safe */
+    kerf_text_add(out, only_safe ? "Nothing is safe. " : "Nothing fits. ");
     if (search->nearest) {
         kerf_text_add(out, "The least memory that any layout needs is ");
         quantity_bytes(out, search->nearest->memory_bytes);
-        if (search->nearest->memory_bytes > problem->system.memory_capacity_bytes) {
-            kerf_text_add(out, ", ");
-            quantity_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
-            kerf_text_add(out, " more than there is. ");
-        } else { /* --safe */
-            kerf_text_printf(out, ", and it runs out of memory with a chance of %.0f %%. ",
-                             100 * search->nearest->p_oom);
-        }
+    }
+    if (only_safe) {
+        kerf_text_add(out, " of ");
+        quantity_bytes(out, capacity);
+        kerf_text_printf(out, ", and it runs out of memory with a chance of %.0f %%: without --safe it fits. ",
+                         100 * search->nearest->p_oom);
+    } else if (search->nearest) {
+        kerf_text_add(out, ", ");
+        quantity_bytes(out, search->nearest->memory_bytes - capacity);
+        kerf_text_add(out, " more than there is. ");
     }
     if (search->least_gpus) {
         kerf_text_add(out, "Doubling from here, ");
         quantity_count(out, search->least_gpus);
-        kerf_text_add(out, " accelerators are the fewest on which something fits.");
+        kerf_text_printf(out, " accelerators are the fewest on which something %s.", only_safe ? "is safe" : "fits");
     } else if (problem->gpus * 2 <= KERF_LEAST_GPUS_MAX) {
         kerf_text_add(out, "Doubling the accelerators does not help, up to ");
         quantity_count(out, KERF_LEAST_GPUS_MAX);

@@ -26,11 +26,12 @@ static int32_t same_setting(const struct kerf_tune_space *from, int32_t setting,
 }
 
 static int32_t add(struct study_earlier *earlier, const struct kerf_study_record *record,
-                   const struct kerf_tune_space *space) {
+                   const struct kerf_tune_space *space, int32_t maximize) {
     int32_t before = earlier->count;
     for (int32_t i = 0; i < record->num_entries && earlier->count < OBSERVATIONS_MAX; i++) {
         struct kerf_tune_observation seen = record->entries[i].result.observation;
         if (seen.warmup || seen.disturbed || seen.outcome == KERF_TUNE_FAILED) continue; /* failures may be mended */
+        if (maximize && seen.outcome == KERF_TUNE_CENSORED) continue;
         seen.setting = same_setting(record->space, seen.setting, space);
         if (seen.setting < 0) continue;
         seen.slot = earlier->studies;
@@ -43,13 +44,13 @@ static int32_t add(struct study_earlier *earlier, const struct kerf_study_record
     return KERF_OK;
 }
 
-int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space,
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space, int32_t maximize,
                            struct study_earlier *ret_earlier, struct kerf_error *err) {
     struct study_earlier earlier = {0};
     int32_t code = KERF_OK;
     for (int32_t i = 0; i < ids->count && code == KERF_OK; i++) {
         struct kerf_study_record *record = NULL;
-        if (kerf_study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space);
+        if (kerf_study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space, maximize);
         kerf_study_record_free(record);
     }
     if (code != KERF_OK) {

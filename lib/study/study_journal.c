@@ -509,7 +509,9 @@ static int32_t read_entry(struct kerf_study_record *record, const json_t *line, 
     seen->outcome = study_outcome_of(json_string_value(json_object_get(line, "outcome")));
     if (seen->outcome < 0) return kerf_error_set(err, KERF_ESYNTAX, "\"outcome\" must be value, censored or failed");
     seen->failure = study_failure_of(json_string_value(json_object_get(line, "failure")));
-    seen->value = real_or(line, "value", 0);
+    seen->value = real_or(line, "value", seen->outcome == KERF_TUNE_FAILED ? 0 : NAN);
+    if (isnan(seen->value))
+        return kerf_error_set(err, KERF_ESYNTAX, "\"value\" must be the number that the run took or printed");
     seen->start_s = real_or(line, "start_s", 0);
     seen->end_s = real_or(line, "end_s", 0);
     json_int_t slot = json_integer_value(json_object_get(line, "slot"));

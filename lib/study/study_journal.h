@@ -71,8 +71,9 @@ struct study_earlier {
     int32_t count, studies;
 };
 
-/* Their observations of settings that are in the space; studies that are gone are passed over. */
-int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space,
+/* Their observations of settings that are in the space; studies that are gone are passed over. Where more is better
+ * (maximize), runs that were stopped say nothing, and are left out. */
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space, int32_t maximize,
                            struct study_earlier *ret_earlier, struct kerf_error *err);
 void study_earlier_free(struct study_earlier *earlier);
 

@@ -61,7 +61,8 @@ static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *e
         code = study_earlier_ids(&own->request, &own->earlier_ids, err);
         own->request.earlier = own->earlier_ids;
     }
-    if (code == KERF_OK) code = study_earlier_load(&own->request.earlier, state->space, &own->earlier, err);
+    if (code == KERF_OK)
+        code = study_earlier_load(&own->request.earlier, state->space, own->request.maximize, &own->earlier, err);
     state->num_studies = own->earlier.studies;
     return code;
 }

@@ -355,6 +355,9 @@ static void earlier_measurements_are_found(void **state) {
     struct study_journal *journal = begin(id, &space);
     add(journal, space, 0, 0.1); /* batch=32, kv=f16 */
     add(journal, space, 5, 0.2); /* batch=128, kv=q8_0 */
+    struct kerf_study_entry stopped = entry(5, 0.3);
+    stopped.result.observation.outcome = KERF_TUNE_CENSORED;
+    assert_int_equal(study_journal_add(journal, space, &stopped, NAN, NULL), KERF_OK);
     struct kerf_study_entry failed = entry(2, 0);
     failed.result.observation.outcome = KERF_TUNE_FAILED;
     assert_int_equal(study_journal_add(journal, space, &failed, NAN, NULL), KERF_OK);
@@ -364,7 +367,10 @@ static void earlier_measurements_are_found(void **state) {
     assert_int_equal(kerf_tune_space_create(wider, 2, NULL, 0, NULL, &other, NULL), KERF_OK);
     const char *ids[] = {"earlier", "gone"};
     struct study_earlier earlier;
-    assert_int_equal(study_earlier_load(&(struct kerf_study_strings){ids, 2}, other, &earlier, NULL), KERF_OK);
+    assert_int_equal(study_earlier_load(&(struct kerf_study_strings){ids, 2}, other, 0, &earlier, NULL), KERF_OK);
+    assert_int_equal(earlier.count, 2);
+    study_earlier_free(&earlier);
+    assert_int_equal(study_earlier_load(&(struct kerf_study_strings){ids, 2}, other, 1, &earlier, NULL), KERF_OK);
     assert_int_equal(earlier.count, 1);
     assert_int_equal(earlier.studies, 1);
     assert_true(earlier.items[0].value == 0.2);
