@@ -177,13 +177,13 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
     int32_t code = values->predictions ? output_check(values->predictions, err) : KERF_OK;
     if (code == KERF_OK && values->output) code = output_check(values->output, err);
     if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, &launch, err);
-    if (launch) launch_file_notes(values->launch, launch);
     ask.run.launch = launch;
     struct terminal_progress progress = {.what = "fitting"};
     interrupt_catch();
     ask.watch = (struct fit_watch){.tell = terminal_progress, .context = &progress};
     if (code == KERF_OK) code = calibrate_answer_make(&ask, !apart || values->output, &made, err);
     terminal_progress_end(&progress);
+    if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
     kerf_launch_free(launch);
     if (code != KERF_OK) return code;
     if (values->predictions) code = write_predictions(values->predictions, &made, err);

@@ -307,9 +307,9 @@ static int answer(struct estimate_options *values) {
     if (format == NULL) return cli_fail(&err);
     if (values->launch && launch_file_read(values->launch, NULL, NULL, 0, &launch, &err) != KERF_OK)
         return cli_fail(&err);
-    if (launch) launch_file_notes(values->launch, launch);
     values->ask.launch = launch;
     int status = answer_priced(values, format);
+    if (launch && (status == EXIT_ANSWERED || status == EXIT_NO_ANSWER)) launch_file_notes(values->launch, launch);
     kerf_launch_free(launch);
     return status;
 }

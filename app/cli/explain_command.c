@@ -117,9 +117,9 @@ static int32_t answer(struct explain_options *values, struct kerf_text *out, str
     struct explain_answer *made = calloc(1, sizeof *made);
     if (made == NULL) return kerf_error_set(err, KERF_ENOMEM, "no memory for the answer");
     int32_t code = values->launch ? launch_file_read(values->launch, NULL, NULL, 0, &launch, err) : KERF_OK;
-    if (launch) launch_file_notes(values->launch, launch);
     values->ask.run.launch = launch;
     if (code == KERF_OK) code = explain_answer_make(&values->ask, made, err);
+    if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
     if (code == KERF_OK && strcmp(values->format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, out);

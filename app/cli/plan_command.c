@@ -223,7 +223,6 @@ static int32_t read_launches(struct plan_options *values, struct kerf_launch **r
     enum kerf_framework framework = (enum kerf_framework)(*ret_launch)->framework;
     if (values->ask.framework == NULL && kerf_framework_runner(framework))
         values->ask.framework = kerf_framework_name(framework);
-    launch_file_notes(values->launch, *ret_launch);
     return KERF_OK;
 }
 
@@ -263,6 +262,7 @@ static int answer(struct plan_options *values) {
         answer.better = &better;
     }
     if (code == KERF_OK) note_models(&question);
+    if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code == KERF_EINFEASIBLE) {
         cli_fail(&err);

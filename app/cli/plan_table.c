@@ -108,7 +108,9 @@ static void proof(struct kerf_text *words, const struct kerf_search *search) {
     quantity_count(words, search->priced);
     kerf_text_printf(words, " of them priced in full, the others by bounds; ");
     if (search->proved)
-        kerf_text_add(words, search->num_plans ? "none is better" : "none fits");
+        kerf_text_add(words, search->num_plans              ? "none is better"
+                             : words_is_only_unsafe(search) ? "none is safe"
+                                                            : "none fits");
     else if (search->num_plans && search->bound_s >= search->plans[0].step_time_s * (1 - 1e-12))
         kerf_text_add(words, "none is better than the first; the others may not be the next best");
     else if (search->bound_s > 0)

@@ -479,7 +479,10 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
     render.formats = tune_formats;
     render.write = print_tune;
     render.context = &report;
-    int32_t *slice = NULL, code = render_check(&render, err);
+    char second[KERF_STUDY_NAME_SIZE];
+    int32_t maximize, *slice = NULL, code = render_check(&render, err);
+    if (code == KERF_OK && slice_text && kerf_study_request_second(&record->request, second, &maximize))
+        return kerf_error_set(err, KERF_EINVALID, "--slice is for studies of one objective: a Pareto front has none");
     if (code == KERF_OK && slice_text) code = tune_slice_read(slice_text, record->space, &render, &slice, err);
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)

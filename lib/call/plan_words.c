@@ -328,6 +328,11 @@ static void numbers_that_work(struct kerf_text *out, const int64_t gpus[2]) {
     kerf_text_printf(out, " accelerators %s.", gpus[0] && gpus[1] ? "work" : "would work");
 }
 
+int words_is_only_unsafe(const struct kerf_search *search) {
+    const struct kerf_estimate *nearest = search->nearest;
+    return search->num_plans == 0 && nearest && nearest->memory_bytes <= search->problem.system.memory_capacity_bytes;
+}
+
 void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
     const struct kerf_problem *problem = &search->problem;
     if (!search->complete) {
@@ -344,13 +349,13 @@ void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
         return;
     }
     double capacity = problem->system.memory_capacity_bytes;
-    int only_safe = search->nearest && search->nearest->memory_bytes <= capacity; /* --safe */
-    kerf_text_add(out, only_safe ? "Nothing is safe. " : "Nothing fits. ");
+    int is_unsafe = words_is_only_unsafe(search);
+    kerf_text_add(out, is_unsafe ? "Nothing is safe. " : "Nothing fits. ");
     if (search->nearest) {
         kerf_text_add(out, "The least memory that any layout needs is ");
         quantity_bytes(out, search->nearest->memory_bytes);
     }
-    if (only_safe) {
+    if (is_unsafe) {
         kerf_text_add(out, " of ");
         quantity_bytes(out, capacity);
         kerf_text_printf(out, ", and it runs out of memory with a chance of %.0f %%: without --safe it fits. ",
@@ -363,7 +368,7 @@ void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
     if (search->least_gpus) {
         kerf_text_add(out, "Doubling from here, ");
         quantity_count(out, search->least_gpus);
-        kerf_text_printf(out, " accelerators are the fewest on which something %s.", only_safe ? "is safe" : "fits");
+        kerf_text_printf(out, " accelerators are the fewest on which something %s.", is_unsafe ? "is safe" : "fits");
     } else if (problem->gpus * 2 <= KERF_LEAST_GPUS_MAX) {
         kerf_text_add(out, "Doubling the accelerators does not help, up to ");
         quantity_count(out, KERF_LEAST_GPUS_MAX);

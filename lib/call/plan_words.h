@@ -26,6 +26,9 @@ void words_layout(struct kerf_text *out, const struct kerf_problem *problem, con
 void words_layout_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
 void words_layout_detail(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
 void words_rate(struct kerf_text *out, double per_second); /* "15.73", "2,631,706" */
+/* Whether layouts fit, but none as safely as --safe asks. */
+int words_is_only_unsafe(const struct kerf_search *search);
+
 /* "Nothing fits. The least memory ...": why the search has no answer, and what would have one. */
 void words_no_answer(struct kerf_text *out, const struct kerf_search *search);
 /* In which parts of the time a runner-up differs most from the best: "TP comm +9.0 s, bubble -2.1 s". */

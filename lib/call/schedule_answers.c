@@ -221,6 +221,12 @@ static int64_t measured_factors(const struct schedule_question *question, double
     return count;
 }
 
+static int has_latency(const struct kerf_schedule_times *times, int32_t devices) {
+    int has = times->p2p_s > 0;
+    for (int32_t i = 0; times->p2p_of_s && i < devices * devices; i++) has |= times->p2p_of_s[i] > 0;
+    return has;
+}
+
 static int32_t add_noise(const struct schedule_question *question, struct schedule_answer *answer,
                          struct kerf_error *err) {
     const int32_t devices = answer->schedule->devices;
@@ -237,6 +243,10 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
         code = read_slow(question->straggler, "--straggler", devices, slow, err);
         noise.slow = slow;
     }
+    if (code == KERF_OK && question->slow_link && !has_latency(answer->times, devices))
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "--slow-link needs messages that take time: give --p2p, or a file of "
+                              "times with latencies");
     if (code == KERF_OK && question->slow_link) {
         code = read_slow(question->slow_link, "--slow-link", devices, slow + devices, err);
         noise.slow_link = slow + devices;

@@ -30,11 +30,11 @@ static int ends_with(const char *name, const char *ending) {
 /* By the file's name, else by the first line that is no comment. */
 static enum launch_form form_of(const char *name, const char *text, size_t length) {
     const char *end = text + length;
+    int is_named_script = ends_with(name, ".sh") || ends_with(name, ".slurm"); /* which may hold what --emit wrote */
     if (ends_with(name, ".toml")) return LAUNCH_TOML;
     if (ends_with(name, ".yaml") || ends_with(name, ".yml")) return LAUNCH_YAML;
     if (ends_with(name, ".json")) return LAUNCH_JSON;
-    if (ends_with(name, ".sh") || ends_with(name, ".slurm") || (length > 1 && text[0] == '#' && text[1] == '!'))
-        return LAUNCH_SCRIPT;
+    if (length > 1 && text[0] == '#' && text[1] == '!') return LAUNCH_SCRIPT;
     while (text < end) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
         if (stop == NULL) stop = end;
@@ -43,7 +43,7 @@ static enum launch_form form_of(const char *name, const char *text, size_t lengt
             text = stop + (stop < end);
             continue;
         }
-        if (*text == '{') return LAUNCH_JSON;
+        if (*text == '{') return is_named_script ? LAUNCH_SCRIPT : LAUNCH_JSON;
         if (*text == '[' && text + 1 < stop && isalpha((unsigned char)text[1])) return LAUNCH_TOML;
         while (text < stop && (isalnum((unsigned char)*text) || *text == '_')) text++;
         int is_key = text < stop && *text == ':' && (text + 1 == stop || text[1] == ' ' || text[1] == '\r');
@@ -416,8 +416,10 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
     if (r->code != KERF_OK) return r->code;
     if (reader == NULL)
         return launch_fail(r->err, r->name, 0, KERF_EUNKNOWN,
-                           "no launch of a framework that kerf knows is in it: name it "
-                           "with --framework, or give the script that starts it");
+                           r->options->framework ? "no launch of %.32s is in it"
+                                                 : "no launch of a framework that kerf knows is in it: name it "
+                                                   "with --framework, or give the script that starts it",
+                           r->options->framework);
     l->framework = (int32_t)reader->framework;
     l->gpus = r->options->gpus;
     if (l->gpus == 0) l->gpus = from_launcher(r);

@@ -137,7 +137,7 @@ static void read_precision(struct launch_reading *r) {
     if (is_bf16 && is_fp16) reading_refuse(r, "validate_args", "--fp16 and --bf16 exclude each other");
     strcpy(l->precision, is_fp4 ? "fp4" : is_fp8 ? "fp8" : is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32");
     const char *grads = reading_word(r, "main-grads-dtype");
-    int is_fp32 = is_bf16 || reading_flag(r, "accumulate-allreduce-grads-in-fp32") || !is_fp16;
+    int is_fp32 = reading_flag(r, "accumulate-allreduce-grads-in-fp32") || is_bf16 || !is_fp16;
     strcpy(l->gradients, is_fp32 ? "fp32" : "fp16");
     if (reading_flag(r, "grad-reduce-in-bf16") || (grads && strcmp(grads, "bf16") == 0)) strcpy(l->gradients, "bf16");
 }

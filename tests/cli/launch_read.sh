@@ -47,6 +47,13 @@ awk 'BEGIN { for (i = 0; i < 100000; i++) printf "{\"a\":" }' >deep.json
 refused launch read deep.json
 printf 'A=$A$A\nwhile true; do A=$A$A; done\nf() { f; }\nf\n' >endless.sh
 refused launch read endless.sh
+refused launch read other.sh --framework torchtitan
+echo "== what --emit wrote into a .sh is no script"
+"$KERF" plan llama3_8b -s h100 -n 8 -b 32 --seq-length 4096 --emit torchtitan -o titan.sh
+"$KERF" launch read titan.sh | head -1
+echo "== a misspelt flag is named"
+echo "python pretrain_gpt.py $shape --recompute-granularty full" >misspelt.sh
+"$KERF" launch read misspelt.sh --gpus 8 | tail -2
 echo "== what the framework would refuse"
 echo "python pretrain_gpt.py $shape --pipeline-model-parallel-size 4 --fp16 --bf16" >wrong.sh
 ask launch read wrong.sh --gpus 8

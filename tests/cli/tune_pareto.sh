@@ -24,6 +24,7 @@ echo "== the front"
 both --policy exhaustive --param batch=1..64:x2 --param lag=0,1 $tokens --pareto p99_ms --default batch=64,lag=1 --study front -- ./bench '{batch}' '{lag}'
 echo "== kept for later"
 "$KERF" studies show front | same | head -1
+"$KERF" studies show front --slice batch=4 2>&1
 "$KERF" studies show front --format json | grep -oE '"objective":"[^"]*"' | sort -u
 "$KERF" studies show front --format json | grep -oE '"pareto":\{[^[]*'
 "$KERF" studies show front --format csv | cut -d, -f1-3,7,15-
