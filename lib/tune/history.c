@@ -203,8 +203,11 @@ int preference_compare(const struct preference *preference, const struct kerf_tu
 
 /*
  * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
- * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads); unless one of
- * these, or it itself, has worked since memory lacked before: then it was not the setting. A load or a run that hangs:
+ * memory grows with most integers there are (batch, micro-batch, layers on the accelerator, threads); unless one of
+ * these, or it itself, has worked since memory lacked before: then it was not the setting. It does not grow with all: a heap may be
+ * too small, and shards make the rest smaller. Where a setting works that has more of some integers than one which ran
+ * out of memory, and the same words, these integers tell nothing from then on (`falls`), but for those of which one step
+ * alone was seen to be too much; what they ruled out is open again. A load or a run that hangs:
  * the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE and never
  * worked, or THRICE in a row though it did; and, where that is the program's own doing, what goes with a word (a
  * choice's or a flag's value) that FEW settings failed with and none worked with, while another word worked: settings
@@ -214,14 +217,63 @@ int preference_compare(const struct preference *preference, const struct kerf_tu
 
 enum { TWICE = 2, THRICE = 3, FEW = 3, MANY = 6 };
 
-static int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
-    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
-    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
-    for (int32_t k = 0; k < space->num_params; k++) {
-        int ordered = space->params[k].kind == KERF_TUNE_INTEGER;
-        if (ordered ? of_a[k] < of_b[k] : of_a[k] != of_b[k]) return 0;
-    }
+static int is_integer(const struct kerf_tune_study *study, int32_t param) {
+    return study->space->params[param].kind == KERF_TUNE_INTEGER;
+}
+
+static const int32_t *values_of(const struct kerf_tune_study *study, int32_t setting) {
+    return study->space->values + (int64_t)setting * study->space->num_params;
+}
+
+/* Whether setting a needs at least as much memory as b. */
+static int dominates(const struct kerf_tune_study *study, int32_t a, int32_t b) {
+    const int32_t *of_a = values_of(study, a), *of_b = values_of(study, b);
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        if (is_integer(study, k) && !study->falls[k] ? of_a[k] < of_b[k] : of_a[k] != of_b[k]) return 0;
     return 1;
+}
+
+static int lacked_memory(const struct kerf_tune_observation *o) {
+    return o->outcome == KERF_TUNE_FAILED && o->failure == KERF_TUNE_FAILURE_MEMORY && !o->warmup;
+}
+
+/* In how many integers the first has more than the second; 0 too where it has less of one, or another word. The last
+ * of them goes to ret_param. */
+static int32_t has_more(const struct kerf_tune_study *study, int32_t first, int32_t second, int32_t *ret_param) {
+    const int32_t *more = values_of(study, first), *less = values_of(study, second);
+    int32_t count = 0;
+    for (int32_t k = 0; k < study->space->num_params; k++) {
+        if (more[k] == less[k]) continue;
+        if (!is_integer(study, k) || more[k] < less[k]) return 0;
+        *ret_param = k;
+        count++;
+    }
+    return count;
+}
+
+/* Whether one step of this integer alone, from a setting that works, was too much. */
+static int grows(const struct kerf_tune_study *study, int32_t param) {
+    const struct kerf_tune_observation *all = study->observations;
+    int32_t of = -1;
+    for (int32_t i = 0; i < study->num_observations; i++)
+        for (int32_t j = 0; j < study->num_observations && lacked_memory(&all[i]); j++)
+            if (all[j].outcome == KERF_TUNE_VALUE && has_more(study, all[i].setting, all[j].setting, &of) == 1 &&
+                of == param)
+                return 1;
+    return 0;
+}
+
+/* The integers in which a setting that works has more than one that ran out of memory. */
+static void find_falling(struct kerf_tune_study *study, int32_t works, int32_t lacked) {
+    const int32_t *more = values_of(study, works), *less = values_of(study, lacked);
+    int32_t param, suspects = 0;
+    if (has_more(study, works, lacked, &param) == 0) return;
+    for (int32_t pass = 0; pass < 2 && suspects == 0; pass++)
+        for (int32_t k = 0; k < study->space->num_params; k++) {
+            if (!is_integer(study, k) || more[k] == less[k] || (pass == 0 && grows(study, k))) continue;
+            study->falls[k] = 1;
+            suspects++;
+        }
 }
 
 /* For its own failure, which replaces an earlier reason. */
@@ -240,22 +292,67 @@ static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
     if (reason == NULL) reason = "needs too much memory";
     study->tallies[setting].rules_out = reason;
     for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && history_is_open(study, i)) {
+        if (dominates(study, i, setting) && study->tallies[i].values == 0 && history_is_open(study, i)) {
             history_exclude(study, i, reason);
             study->tallies[i].is_ruled_out = 1;
         }
 }
 
-/* A setting was measured after it was ruled out, as it was under way by then. */
-static void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
-    if (!study->tallies[setting].is_ruled_out) return;
+/* Why a setting is not to be measured: for want of memory of another one; NULL: it may be. */
+static const char *ruled_out_by(const struct kerf_tune_study *study, int32_t setting) {
+    const char *reason = NULL;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        int32_t other = study->observations[i].setting;
+        const struct tally *tally = &study->tallies[other];
+        if (tally->values > 0 && dominates(study, other, setting)) return NULL;
+        if (tally->rules_out && dominates(study, setting, other)) reason = tally->rules_out;
+    }
+    return reason;
+}
+
+static void readmit(struct kerf_tune_study *study) {
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         struct tally *tally = &study->tallies[i];
-        if (!tally->is_ruled_out || !dominates(study->space, setting, i)) continue;
+        if (!tally->is_ruled_out || ruled_out_by(study, i)) continue;
         tally->is_ruled_out = 0;
         tally->skipped = NULL;
         study->num_open++;
     }
+}
+
+/* What integers are known to fall by a setting that has worked. */
+static void learn_from_value(struct kerf_tune_study *study, int32_t setting) {
+    int was_ruled_out = study->tallies[setting].is_ruled_out;
+    unsigned char before[TUNE_PARAMS_MAX];
+    memcpy(before, study->falls, sizeof before);
+    for (int32_t i = 0; i < study->num_observations && study->num_failed; i++)
+        if (study->tallies[study->observations[i].setting].rules_out)
+            find_falling(study, setting, study->observations[i].setting);
+    if (was_ruled_out || memcmp(before, study->falls, sizeof before) != 0) readmit(study);
+}
+
+/* And by one that ran out of memory. */
+static void learn_from_lack(struct kerf_tune_study *study, int32_t setting) {
+    unsigned char before[TUNE_PARAMS_MAX];
+    memcpy(before, study->falls, sizeof before);
+    for (int32_t i = 0; i < study->num_observations; i++)
+        if (study->observations[i].outcome == KERF_TUNE_VALUE)
+            find_falling(study, study->observations[i].setting, setting);
+    if (memcmp(before, study->falls, sizeof before) != 0) readmit(study);
+}
+
+int history_is_presumed_out(const struct kerf_tune_study *study, int32_t setting) {
+    if (!study->tallies[setting].is_ruled_out) return 0;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        int32_t other = study->observations[i].setting;
+        const int32_t *values = values_of(study, setting), *less = values_of(study, other);
+        int is_known = 1;
+        if (!study->tallies[other].rules_out || !dominates(study, setting, other)) continue;
+        for (int32_t k = 0; k < study->space->num_params && is_known; k++)
+            is_known = values[k] == less[k] || grows(study, k);
+        if (is_known) return 0;
+    }
+    return 1;
 }
 
 /* Whether the setting, or one that needs at least as much memory, was measured since the last failure but one for want
@@ -265,7 +362,7 @@ static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
     for (int32_t i = study->num_observations - 1; i >= 0 && lacked <= 1; i--) {
         const struct kerf_tune_observation *o = &study->observations[i];
         if (o->warmup) continue;
-        if (o->outcome == KERF_TUNE_VALUE && dominates(study->space, o->setting, setting)) return 1;
+        if (o->outcome == KERF_TUNE_VALUE && dominates(study, o->setting, setting)) return 1;
         lacked += o->outcome == KERF_TUNE_FAILED && o->failure == KERF_TUNE_FAILURE_MEMORY;
     }
     return 0;
@@ -278,14 +375,6 @@ struct hull {
     int32_t *least, *most; /* [num_params] indexes of values */
     int32_t count;         /* settings in it */
 };
-
-static const int32_t *values_of(const struct kerf_tune_study *study, int32_t setting) {
-    return study->space->values + (int64_t)setting * study->space->num_params;
-}
-
-static int is_integer(const struct kerf_tune_study *study, int32_t param) {
-    return study->space->params[param].kind == KERF_TUNE_INTEGER;
-}
 
 /* The program itself failed, not for want of memory or time. */
 static int is_of_program(int32_t failure) {
@@ -398,6 +487,7 @@ static void exclude_after_failure(struct kerf_tune_study *study, const struct ke
     switch (failed->failure) {
     case KERF_TUNE_FAILURE_MEMORY:
         if (has_fitted(study, failed->setting)) break;
+        learn_from_lack(study, failed->setting);
         exclude_larger(study, failed->setting);
         return;
     case KERF_TUNE_FAILURE_LOAD: leave_out(study, failed->setting, "was not ready in time"); return;
@@ -419,22 +509,15 @@ void exclusion_update(struct kerf_tune_study *study) {
     assert(study->num_observations > 0);
     const struct kerf_tune_observation *last = &study->observations[study->num_observations - 1];
     if (last->outcome == KERF_TUNE_VALUE)
-        readmit_what_fits(study, last->setting);
+        learn_from_value(study, last->setting);
     else if (last->outcome == KERF_TUNE_FAILED)
         exclude_after_failure(study, last);
 }
 
 /* ---- Settings that are met later --------------------------------------------------------------------------------- */
 
-/* As exclude_larger and readmit_what_fits leave the settings that are known when something happens. */
 static void exclude_if_larger(struct kerf_tune_study *study, int32_t setting) {
-    const char *reason = NULL;
-    for (int32_t i = 0; i < study->num_observations; i++) {
-        int32_t other = study->observations[i].setting;
-        const struct tally *tally = &study->tallies[other];
-        if (tally->values > 0 && dominates(study->space, other, setting)) return;
-        if (tally->rules_out && dominates(study->space, setting, other)) reason = tally->rules_out;
-    }
+    const char *reason = ruled_out_by(study, setting);
     if (reason) history_exclude(study, setting, reason);
     study->tallies[setting].is_ruled_out = reason != NULL;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "kerf/tune.h"
+#include "tune/param.h"
 
 /* ---- What is preferred ------------------------------------------------------------------------------------------- */
 
@@ -33,8 +34,8 @@ struct tally {
     double bound;                     /* the largest one at which a run was stopped */
     const char *skipped;              /* why it must not be measured; NULL: it may */
     int32_t is_ruled_out;             /* 1: as memory lacked for another one, which needs no more */
-    const char *rules_out;            /* memory lacked for it: why those that need as much are skipped; NULL: it did not */
-    int32_t failure;                  /* the last one */
+    const char *rules_out; /* memory lacked for it: why those that need as much are skipped; NULL: it did not */
+    int32_t failure;       /* the last one */
 };
 
 struct tune_policy;
@@ -53,16 +54,17 @@ struct kerf_tune_study {
 
     struct kerf_tune_observation *observations; /* [num_observations] */
     int32_t num_observations, capacity;
-    int32_t num_disturbed, num_failed; /* of all observations */
-    int32_t num_censored, num_values;  /* of those that count */
-    struct tally *tallies;             /* [num_known], with room for the space's capacity */
-    int32_t num_known;                 /* settings that were taken in: all, or those of a large grid that were met */
-    int32_t num_open;                  /* of these, settings that may be measured */
+    int32_t num_disturbed, num_failed;    /* of all observations */
+    int32_t num_censored, num_values;     /* of those that count */
+    struct tally *tallies;                /* [num_known], with room for the space's capacity */
+    unsigned char falls[TUNE_PARAMS_MAX]; /* 1: an integer that more memory does not go with (history.c) */
+    int32_t num_known;                    /* settings that were taken in: all, or those of a large grid that were met */
+    int32_t num_open;                     /* of these, settings that may be measured */
 
     struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count (posterior.h) */
     int32_t num_earlier, num_dropped;      /* num_dropped: earlier studies that no longer hold */
 
-    int32_t *active;                /* [num_active] settings that are modelled, in the order of the grid (active_set.c) */
+    int32_t *active; /* [num_active] settings that are modelled, in the order of the grid (active_set.c) */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
     int32_t *proposed; /* [num_proposed] settings that the policy's model wants in the next active set (proposals.c) */
     int32_t num_proposed;
@@ -89,6 +91,10 @@ int history_is_open(const struct kerf_tune_study *study, int32_t setting);
 
 /* Takes in the settings of a large grid that were met meanwhile: open, unless what failed before rules them out. */
 void history_grow(struct kerf_tune_study *study);
+
+/* Whether a setting is skipped by what another one needs in memory alone, although it is not known of each of the integers
+ * in which they differ that memory grows with it. */
+int history_is_presumed_out(const struct kerf_tune_study *study, int32_t setting);
 
 /* tune_space_meet and tune_space_at_random, and what is met is taken in. */
 int32_t history_meet(struct kerf_tune_study *study, const int32_t *values);

@@ -9,6 +9,8 @@
 
 enum { ANCHOR_TRIES = 2 };
 
+enum { WORDS_MAX = 4 }; /* of a parameter, all of which are looked at */
+
 static const double FAR_SLOWER = 0.25; /* of a logarithm: no size of a machine is known to gain that much */
 
 /* A step, of a logarithm: from a value so near to the leader it rises by so much, and by so many standard deviations, so
@@ -180,7 +182,6 @@ static int32_t before_step(struct kerf_tune_study *study, const struct surface_m
 /* A wall, such as memory that is full, of a logarithm: one more on an axis takes so much longer, and so much steeper than
  * the next one. */
 static const double WALL_RISE = 0.1, WALL_STEEPER = 1.5;
-enum { WALL_WORDS_MAX = 4 };
 
 /* What the model expects with another value of one parameter; NAN: it is not in the space, or not modelled. */
 static double mean_with(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
@@ -245,7 +246,7 @@ static int32_t behind_wall_of(struct kerf_tune_study *study, const struct surfac
     for (int32_t p = 0; p < space->num_params && start >= 0; p++) {
         const struct kerf_tune_param *other = &space->params[p];
         int32_t step = kernel_is_ordered(other) && other->num_values > 1 ? other->num_values - 1 : 1;
-        if (p == param || (step == 1 && other->num_values > WALL_WORDS_MAX)) continue;
+        if (p == param || (step == 1 && other->num_values > WORDS_MAX)) continue;
         for (int32_t v = 0; v < other->num_values; v += step) {
             int32_t from = with_value(study, start, p, v);
             int32_t setting = from < 0 ? -1 : beyond_wall(study, model, from, param, side, least);
@@ -264,6 +265,34 @@ static int32_t behind_wall(struct kerf_tune_study *study, const struct surface_m
         for (int32_t side = -1; side <= 1 && kernel_is_ordered(&space->params[k]); side += 2) {
             int32_t setting = behind_wall_of(study, model, of, k, side);
             if (setting >= 0) return setting;
+        }
+    return -1;
+}
+
+/* With another value of a parameter, next to its own where they are ordered, from `from` on; -1: there is none. */
+static int32_t next_value(const struct kerf_tune_study *study, int32_t of, int32_t param, int32_t from) {
+    const struct kerf_tune_space *space = study->space;
+    int32_t own = space->values[(int64_t)of * space->num_params + param], count = space->params[param].num_values;
+    int is_ordered = kernel_is_ordered(&space->params[param]);
+    for (int32_t v = from; v < count && (is_ordered || count <= WORDS_MAX); v++)
+        if (v != own && (abs(v - own) == 1 || !is_ordered)) return v;
+    return -1;
+}
+
+/* One with a next value of one parameter, or of two, that is skipped only because something else ran out of memory, which
+ * does not compare: more shards, or a larger heap, may need less. */
+static int32_t presumed_out(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const int32_t params = study->space->num_params;
+    for (int32_t k = 0; k < params && study->num_failed > 0; k++)
+        for (int32_t v = next_value(study, of, k, 0); v >= 0; v = next_value(study, of, k, v + 1)) {
+            int32_t one = with_value(study, of, k, v);
+            if (one < 0) continue;
+            if (tries_of(model, one) == 0 && history_is_presumed_out(study, one)) return one;
+            for (int32_t l = k + 1; l < params; l++)
+                for (int32_t w = next_value(study, of, l, 0); w >= 0; w = next_value(study, of, l, w + 1)) {
+                    int32_t two = with_value(study, one, l, w);
+                    if (two >= 0 && tries_of(model, two) == 0 && history_is_presumed_out(study, two)) return two;
+                }
         }
     return -1;
 }
@@ -303,6 +332,7 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         {size_of_machine, "at a size of the machine, where nothing was measured"},
         {before_step, "before a step, where nothing was measured"},
         {behind_wall, "behind a wall, with a value that may move it"},
+        {presumed_out, "beside the leader: is memory really too small for it?"},
         {run_once, "beside the leader: was its only run a slow one by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {

@@ -58,10 +58,11 @@ static void seek(const struct posterior_draws *draws, int32_t leader, struct ker
         policy_measure(ret_decision, fresh, posterior_limit(draws), "nothing tells of a value that was not tried");
         return;
     }
-    if (probability < study->question.confidence) {
+    if (probability < study->question.confidence && draws->num > 1) {
         statement(draws, leader, share, holds);
         pick = acquisition_best(draws, holds, NULL, posterior_cut(draws));
     }
+    if (pick < 0) pick = leader;
     history_setting(study, setting, words, sizeof words);
     int32_t picked = posterior_draws_setting(draws, pick);
     if (pick == leader)
