@@ -260,13 +260,28 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
  */
 static const double HIDDEN = 0.8;
 
+/*
+ * Where one isolated value was found, among few that were tried, it may be one of many: fast sizes of a Fourier transform
+ * are. With a probability of MANY before, a share of MANY_SHARE of all values are. Where several were found, their share is
+ * known. Each other one is better than the best of those that were found as often as each of these is the best of all.
+ */
+static const double MANY = 0.1, MANY_SHARE = 0.1;
+
+static double another_isolated(const struct surface_model *model, int32_t tried, double size) {
+    double is_one = HIDDEN / size, is_many = MANY * MANY_SHARE * pow(1 - MANY_SHARE, tried - 1);
+    double found = fmax(model->isolated.num, 1), share = found > 1 ? found / tried : MANY_SHARE;
+    double better = 1 - pow(1 - share / (found + 1), size - tried);
+    return surface_model_has_isolated(model) * better * (found > 1 ? 1 : is_many / (is_many + is_one));
+}
+
 static double isolated_chance(const struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
-    double hidden = HIDDEN * surface_model_flatness(model, -1);
+    double hidden = HIDDEN * surface_model_flatness(model, -1), size = kerf_tune_space_size(study->space);
     int32_t num_settings = study->space->num_settings, tried = 0;
     for (int32_t i = 0; i < num_settings; i++) tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
-    double untried = 1 - tried / kerf_tune_space_size(study->space), missed = hidden * untried;
-    return fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model));
+    double untried = 1 - tried / size, missed = hidden * untried;
+    double chance = fmax(missed / (1 - hidden + missed), untried * surface_model_disorder(model));
+    return fmax(chance, another_isolated(model, tried, size));
 }
 
 /*

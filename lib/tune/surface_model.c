@@ -393,6 +393,14 @@ double surface_model_flatness(const struct surface_model *model, int32_t but) {
     return kernel_has_divided(model->study->space) && is_compared(model) ? alikeness(model, but) : 0;
 }
 
+double surface_model_has_isolated(const struct surface_model *model) {
+    double range;
+    int32_t best = range_of_tried(model, -1, &range);
+    for (int32_t k = 0; k < model->isolated.num; k++)
+        if (model->isolated.settings[k] == best) return 1;
+    return best < 0 ? 0 : surface_model_flatness(model, best) * (1 - surface_model_flatness(model, -1));
+}
+
 /* Neighbours that are correlated by less tell little of each other; by the shortest length, for which no other stands in, also
  * those of up to 20 values. */
 static const double LOOSE = 0.5, LOOSE_SHORTEST = 0.8;

@@ -187,6 +187,9 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
  * surface explains itself, and a value that is fast alone is hardly expected. Without the setting `but`; 0 elsewhere. */
 double surface_model_flatness(const struct surface_model *model, int32_t but);
 
+/* From 1, where the best that was tried is an isolated value, or all others are alike, to 0; likewise. */
+double surface_model_has_isolated(const struct surface_model *model);
+
 /* The probability that a parameter's values tell little of the ones beside them. */
 double surface_model_looseness(const struct surface_model *model);
 
