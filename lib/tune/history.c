@@ -251,18 +251,6 @@ static int32_t has_more(const struct kerf_tune_study *study, int32_t first, int3
     return count;
 }
 
-/* Whether one step of this integer alone, from a setting that works, was too much. */
-static int grows(const struct kerf_tune_study *study, int32_t param) {
-    const struct kerf_tune_observation *all = study->observations;
-    int32_t of = -1;
-    for (int32_t i = 0; i < study->num_observations; i++)
-        for (int32_t j = 0; j < study->num_observations && lacked_memory(&all[i]); j++)
-            if (all[j].outcome == KERF_TUNE_VALUE && has_more(study, all[i].setting, all[j].setting, &of) == 1 &&
-                of == param)
-                return 1;
-    return 0;
-}
-
 /* The integers in which a setting that works has more than one that ran out of memory. */
 static void find_falling(struct kerf_tune_study *study, int32_t works, int32_t lacked) {
     const int32_t *more = values_of(study, works), *less = values_of(study, lacked);
@@ -270,7 +258,7 @@ static void find_falling(struct kerf_tune_study *study, int32_t works, int32_t l
     if (has_more(study, works, lacked, &param) == 0) return;
     for (int32_t pass = 0; pass < 2 && suspects == 0; pass++)
         for (int32_t k = 0; k < study->space->num_params; k++) {
-            if (!is_integer(study, k) || more[k] == less[k] || (pass == 0 && grows(study, k))) continue;
+            if (!is_integer(study, k) || more[k] == less[k] || (pass == 0 && study->grows[k])) continue;
             study->falls[k] = 1;
             suspects++;
         }
@@ -320,24 +308,30 @@ static void readmit(struct kerf_tune_study *study) {
     }
 }
 
-/* What integers are known to fall by a setting that has worked. */
+/* What a setting that works tells beside one that ran out of memory; is_believed: it was the setting that needed too much. */
+static void learn_from_pair(struct kerf_tune_study *study, int32_t works, int32_t lacked, int is_believed) {
+    int32_t param;
+    if (has_more(study, lacked, works, &param) == 1) study->grows[param] = 1;
+    if (is_believed) find_falling(study, works, lacked);
+}
+
 static void learn_from_value(struct kerf_tune_study *study, int32_t setting) {
     int was_ruled_out = study->tallies[setting].is_ruled_out;
     unsigned char before[TUNE_PARAMS_MAX];
     memcpy(before, study->falls, sizeof before);
     for (int32_t i = 0; i < study->num_observations && study->num_failed; i++)
-        if (study->tallies[study->observations[i].setting].rules_out)
-            find_falling(study, setting, study->observations[i].setting);
+        if (lacked_memory(&study->observations[i]))
+            learn_from_pair(study, setting, study->observations[i].setting,
+                            study->tallies[study->observations[i].setting].rules_out != NULL);
     if (was_ruled_out || memcmp(before, study->falls, sizeof before) != 0) readmit(study);
 }
 
-/* And by one that ran out of memory. */
-static void learn_from_lack(struct kerf_tune_study *study, int32_t setting) {
+static void learn_from_lack(struct kerf_tune_study *study, int32_t setting, int is_believed) {
     unsigned char before[TUNE_PARAMS_MAX];
     memcpy(before, study->falls, sizeof before);
     for (int32_t i = 0; i < study->num_observations; i++)
         if (study->observations[i].outcome == KERF_TUNE_VALUE)
-            find_falling(study, study->observations[i].setting, setting);
+            learn_from_pair(study, study->observations[i].setting, setting, is_believed);
     if (memcmp(before, study->falls, sizeof before) != 0) readmit(study);
 }
 
@@ -349,7 +343,7 @@ int history_is_presumed_out(const struct kerf_tune_study *study, int32_t setting
         int is_known = 1;
         if (!study->tallies[other].rules_out || !dominates(study, setting, other)) continue;
         for (int32_t k = 0; k < study->space->num_params && is_known; k++)
-            is_known = values[k] == less[k] || grows(study, k);
+            is_known = values[k] == less[k] || study->grows[k];
         if (is_known) return 0;
     }
     return 1;
@@ -484,10 +478,12 @@ static void exclude_with_words(struct kerf_tune_study *study, int32_t setting, i
 
 static void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
     const struct tally *tally = &study->tallies[failed->setting];
+    int is_believed;
     switch (failed->failure) {
     case KERF_TUNE_FAILURE_MEMORY:
-        if (has_fitted(study, failed->setting)) break;
-        learn_from_lack(study, failed->setting);
+        is_believed = !has_fitted(study, failed->setting);
+        learn_from_lack(study, failed->setting, is_believed);
+        if (!is_believed) break;
         exclude_larger(study, failed->setting);
         return;
     case KERF_TUNE_FAILURE_LOAD: leave_out(study, failed->setting, "was not ready in time"); return;

@@ -57,6 +57,7 @@ struct kerf_tune_study {
     int32_t num_disturbed, num_failed;    /* of all observations */
     int32_t num_censored, num_values;     /* of those that count */
     struct tally *tallies;                /* [num_known], with room for the space's capacity */
+    unsigned char grows[TUNE_PARAMS_MAX]; /* 1: an integer of which one step alone was too much for the memory */
     unsigned char falls[TUNE_PARAMS_MAX]; /* 1: an integer that more memory does not go with (history.c) */
     int32_t num_known;                    /* settings that were taken in: all, or those of a large grid that were met */
     int32_t num_open;                     /* of these, settings that may be measured */
