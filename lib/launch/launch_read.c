@@ -45,8 +45,9 @@ static enum launch_form form_of(const char *name, const char *text, size_t lengt
         }
         if (*text == '{') return is_named_script ? LAUNCH_SCRIPT : LAUNCH_JSON;
         if (*text == '[' && text + 1 < stop && isalpha((unsigned char)text[1])) return LAUNCH_TOML;
+        const char *key = text;
         while (text < stop && (isalnum((unsigned char)*text) || *text == '_')) text++;
-        int is_key = text < stop && *text == ':' && (text + 1 == stop || text[1] == ' ' || text[1] == '\r');
+        int is_key = text > key && text < stop && *text == ':' && (text + 1 == stop || text[1] == ' ' || text[1] == '\r');
         return is_key ? LAUNCH_YAML : LAUNCH_SCRIPT;
     }
     return LAUNCH_SCRIPT;
