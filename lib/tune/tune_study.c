@@ -326,8 +326,8 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
     }
     int32_t code = has_front ? pareto_next(study->pareto, pending, num_pending, slot, bound, ret_decision, err)
                              : study->policy->next(study, pending, num_pending, slot, ret_decision, err);
-    assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP ||
-           history_is_open(study, ret_decision->setting) || history_is_presumed_out(study, ret_decision->setting));
+    assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting) ||
+           history_is_presumed_out(study, ret_decision->setting));
     int is_over = code == KERF_OK && used >= bound && ret_decision->action == KERF_TUNE_MEASURE;
     return is_over ? stop_instead(study, used, ret_decision, err) : code;
 }
