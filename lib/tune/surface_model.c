@@ -396,6 +396,7 @@ double surface_model_flatness(const struct surface_model *model, int32_t but) {
 double surface_model_has_isolated(const struct surface_model *model) {
     double range;
     int32_t best = range_of_tried(model, -1, &range);
+    if (model->setup.num_earlier > 0) return 0;
     for (int32_t k = 0; k < model->isolated.num; k++)
         if (model->isolated.settings[k] == best) return 1;
     return best < 0 ? 0 : surface_model_flatness(model, best) * (1 - surface_model_flatness(model, -1));

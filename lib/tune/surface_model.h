@@ -187,7 +187,8 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
  * surface explains itself, and a value that is fast alone is hardly expected. Without the setting `but`; 0 elsewhere. */
 double surface_model_flatness(const struct surface_model *model, int32_t but);
 
-/* From 1, where the best that was tried is an isolated value, or all others are alike, to 0; likewise. */
+/* From 1, where the best that was tried is an isolated value, or all others are alike, to 0; 0 where earlier studies tell of
+ * others. */
 double surface_model_has_isolated(const struct surface_model *model);
 
 /* The probability that a parameter's values tell little of the ones beside them. */
