@@ -19,9 +19,12 @@ void print_schedule_list(struct kerf_text *out) {
         kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
                          rule->source);
     }
-    kerf_text_add(out, "\np devices, m micro-batches, v chunks; F, B, W of a device: forward, backward of the input "
-                       "and of the weights; s = F + B + W.\n"
-                       "Memory: micro-batches through all chunks of the fullest device.\n");
+    kerf_text_add(out, "\np devices, m micro-batches, v chunks, k slices. F, B, W are times of a device: forward, "
+                       "backward of the input and of the weights; B_full = B + W, s = F + B + W; FB: a forward and a "
+                       "backward together, at least F and at least B_full.\n"
+                       "Bubble: idle time within the makespan, unless it says otherwise, where stages are alike, "
+                       "slices are alike, and messages take no time.\n"
+                       "Memory: micro-batches through all chunks of the fullest device, never more than m.\n");
 }
 
 void print_schedule_list_json(struct kerf_text *out) {

@@ -93,9 +93,10 @@ struct kerf_schedule_rule {
     const char *summary;
     const char *constraint; /* which devices and micro-batches it takes; NULL: any */
     const char *elsewhere;  /* what other programs refuse of it, "PyTorch: m < p"; NULL: nothing */
-    const char *bubble;     /* idle time in a step for equal stages, s = F + B + W of a device */
-    const char *memory;     /* peak of the fullest device, in micro-batches through all chunks of a device */
-    const char *source;     /* paper or repository */
+    const char *bubble; /* idle time of the makespan where stages are alike and messages take no time, in F, B, W (and
+                               B_full = B + W, s = F + B + W, FB) of a device */
+    const char *memory; /* peak of the fullest device, in micro-batches through all chunks of a device, at most m */
+    const char *source; /* paper or repository */
 };
 
 /** The rules one after the other, as `kerf schedule --list` shows them; NULL behind the last. */

@@ -161,8 +161,8 @@ const struct rule rule_1f1b_v = {
         {
             .name = "1f1b_v",
             .summary = "1f1b in a V of two chunks, with about two thirds of its memory",
-            .bubble = "about that of 1f1b",
-            .memory = "about 2p/3",
+            .bubble = "at most 5/6 (p-1) s where F = B = W, m >= p; grows with m where B_full < 2F",
+            .memory = "floor((2p+3)/3)",
             .source = "arXiv 2405.15362",
         },
     .placement = KERF_PLACE_V,

@@ -78,7 +78,7 @@ const struct rule rule_bitpipe = {
             .name = "bitpipe",
             .summary = "two V pipelines in opposite directions",
             .constraint = "p even, m a multiple of p",
-            .bubble = "idle (p-2) / (3m+p-2) at m = p and B_full = 2F",
+            .bubble = "(p-2) (max(F, B_full) + (m/p-1) |B_full-F|) / 2",
             .memory = "up to p",
             .source = "BitPipe, arXiv 2410.19367",
         },

@@ -60,8 +60,8 @@ const struct rule rule_chimera = {
         {
             .name = "chimera",
             .summary = "1f1b from both ends at once, in two or more replicas",
-            .constraint = "nothing; its bubble is for p even and m a multiple of p",
-            .bubble = "2 (p-2) F at m = p and B_full = 2F",
+            .constraint = "an even number of replicas, and p a multiple of half of it",
+            .bubble = "(p-2) (max(F, B_full) + (m/p-1) |B_full-F|) of two replicas where 2 divides p, p divides m",
             .memory = "up to p",
             .source = "Chimera, arXiv 2107.06925",
         },

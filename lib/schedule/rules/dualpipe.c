@@ -128,7 +128,9 @@ const struct rule rule_dualpipe = {
             .summary = "from both ends at once, forward and backward together",
             .constraint = "p even, m even, m >= 2p-2",
             .elsewhere = "DualPipe: m < 2p",
-            .bubble = "(p/2-1) (FB + B_full - 3W)",
+            .bubble =
+                "n (FB + B_full - 3W) - min(F, n (B-F)) where n = p/2-1, W <= B, FB = s; a shorter FB shortens the "
+                "makespan by max(0, m-n-3) (s-FB)",
             .memory = "p + 1",
             .source = "DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe",
         },
@@ -171,7 +173,9 @@ const struct rule rule_dualpipe_v = {
             .summary = "DualPipe in a V, one replica",
             .constraint = "m >= 2p-1",
             .elsewhere = "DualPipe: m < 2p",
-            .bubble = "(p-1) (fb + b_full - 3w) of a chunk's times, F = B",
+            .bubble =
+                "(n (FB + B_full - 3W) - min(F, n (B-F))) / 2 where n = p-1, W <= B, FB = s; a shorter FB shortens "
+                "the makespan by (2m-n-3) (s-FB) / 2",
             .memory = "p + 1/2",
             .source = "deepseek-ai/DualPipe",
         },

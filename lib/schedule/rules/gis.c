@@ -46,7 +46,7 @@ const struct rule rule_gis = {
         {
             .name = "gis",
             .summary = "group-interleaved 1f1b of PipeOffload: less memory than interleaved_1f1b",
-            .bubble = "about that of interleaved_1f1b with a group of p",
+            .bubble = "(p-1) (F+B) / v where group = p, group divides m; more with a smaller group",
             .memory = "at p = 8, v = 2: 6 to 8 by group; interleaved_1f1b 11.5",
             .source = "PipeOffload, arXiv 2503.01328",
         },

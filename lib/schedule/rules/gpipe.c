@@ -39,7 +39,7 @@ const struct rule rule_looped_bfs = {
         {
             .name = "looped_bfs",
             .summary = "all micro-batches through one chunk, then the next",
-            .bubble = "(p-1) s / v",
+            .bubble = "(p-1) s / v where m >= p",
             .memory = "m",
             .source = "Breadth-First Pipeline Parallelism, arXiv 2211.05953",
         },

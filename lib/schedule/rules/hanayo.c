@@ -25,7 +25,7 @@ const struct rule rule_hanayo = {
             .name = "hanayo",
             .summary = "waves: down and up the devices several times, backwards first",
             .constraint = "an even number of chunks: two are a wave",
-            .bubble = "less with each wave: idle 37, 24, 14 % at p = m = 8 and 1, 2, 4 waves",
+            .bubble = "less with each wave: idle 37, 24, 14 % with 1, 2, 4 waves where F = B = W, p = m = 8",
             .memory = "up to p",
             .source = "Hanayo, arXiv 2308.15762",
         },

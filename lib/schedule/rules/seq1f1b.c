@@ -21,8 +21,8 @@ const struct rule rule_seq1f1b = {
         {
             .name = "seq1f1b",
             .summary = "1f1b over slices of the sequence",
-            .bubble = "about (p-1) s / slices",
-            .memory = "(p + slices - 1) / slices",
+            .bubble = "(p-1) s / k",
+            .memory = "(p + k - 1) / k",
             .source = "Seq1F1B, arXiv 2406.03488",
         },
     .default_chunks = 1,

@@ -29,7 +29,7 @@ const struct rule rule_seq_zb = {
         {
             .name = "seq_zb",
             .summary = "seq1f1b with the weights' backward split off",
-            .bubble = "(p-1) (F+B-W) / k for k slices of equal cost",
+            .bubble = "(p-1) (F + B - min(F, B, W)) / k where m >= p",
             .memory = "(p + k - 1) / k",
             .source = "arXiv 2406.03488 and 2401.10241",
         },

@@ -286,7 +286,7 @@ const struct rule rule_v_half = {
         {
             .name = "v_half",
             .summary = "half of 1f1b's memory and less of its bubble, two chunks in a V",
-            .bubble = "about (p-2) s / 2 when F = B = W",
+            .bubble = "about (p-2) s / 2 where F = B = W, m >= 2p; grows with m where W < 2 |B-F|",
             .memory = "floor((p+2)/2)",
             .source = "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py",
         },
@@ -321,7 +321,7 @@ const struct rule rule_v_min = {
         {
             .name = "v_min",
             .summary = "a third of 1f1b's memory, two chunks in a V",
-            .bubble = "about 2 (p-1) s / 3 when F = B = W, grows with m otherwise",
+            .bubble = "at most 2 (p-1) s / 3 where F = B = W, m >= 2p; grows with m where W < max(F, B)",
             .memory = "floor((p+4)/3)",
             .source = "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py",
         },

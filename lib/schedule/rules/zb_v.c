@@ -40,7 +40,7 @@ const struct rule rule_zb_v = {
         {
             .name = "zb_v",
             .summary = "no bubble within a device in 1f1b's memory, two chunks in a V",
-            .bubble = "0 of the span when F = B = W",
+            .bubble = "(p-1) (B-W) of the span where W <= F <= B, m >= 2p-1",
             .memory = "p",
             .source = "Zero Bubble, arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble",
         },

@@ -378,7 +378,7 @@ const struct rule rule_zb_v_searched = {
         {
             .name = "zb_v_searched",
             .summary = "zb_v searched for given times, in 1f1b's memory or --memory-cap",
-            .bubble = "0 of the span when F = B = W",
+            .bubble = "at most (p-1) (B-W) of the span where W <= F <= B, m >= 2p-1",
             .memory = "min(p, m), or the cap; below p, v_half and v_min are better",
             .source = "Zero Bubble, arXiv 2401.10241; sail-sg/zero-bubble-pipeline-parallelism zbv.py",
         },

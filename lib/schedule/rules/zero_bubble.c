@@ -346,7 +346,7 @@ const struct rule rule_zb_1p = {
         {
             .name = "zb_1p",
             .summary = "searched for given times, in 1f1b's memory or --memory-cap",
-            .bubble = "(p-1) (F+B-W) for equal stages",
+            .bubble = "(p-1) (F + B - min(F, B, W)) where m >= p",
             .memory = "min(p, m), or the cap",
             .source = source,
         },
@@ -360,7 +360,7 @@ const struct rule rule_zb_2p = {
         {
             .name = "zb_2p",
             .summary = "searched for given times, in twice 1f1b's memory or --memory-cap",
-            .bubble = "at most (p-1) (F+B-2W) of the span for equal stages",
+            .bubble = "at most (p-1) max(F + B - 2W, B - F, 0) of the span where m >= 2p-1",
             .memory = "min(2p, m), or the cap",
             .source = source,
         },
@@ -381,7 +381,7 @@ const struct rule rule_zb_h1 = {
         {
             .name = "zb_h1",
             .summary = "1f1b's memory, a third of its bubble",
-            .bubble = "(p-1) (F+B-W)",
+            .bubble = "(p-1) (F + B - min(F, B, W)) where m >= p",
             .memory = "min(p, m)",
             .source = "Zero Bubble, arXiv 2401.10241",
         },
@@ -395,7 +395,7 @@ const struct rule rule_zb1p = {
         {
             .name = "zb1p",
             .summary = "another name for zb_h1",
-            .bubble = "(p-1) (F+B-W)",
+            .bubble = "(p-1) (F + B - min(F, B, W)) where m >= p",
             .memory = "min(p, m)",
             .source = "Victarry/PP-Schedule-Visualization",
         },
@@ -416,7 +416,7 @@ const struct rule rule_zb_h2 = {
         {
             .name = "zb_h2",
             .summary = "no bubble within a device, at twice the memory",
-            .bubble = "(p-1) (F+B-2W) of the span, m >= 2p",
+            .bubble = "(p-1) max(F + B - 2W, B - F, 0) of the span where m >= 2p-1",
             .memory = "min(2p-1, m)",
             .source = "Zero Bubble, arXiv 2401.10241",
         },
