@@ -172,12 +172,9 @@ static const struct render_format formats[] = {
     {.name = NULL},
 };
 
-/* Formats of other programs hold one schedule. */
 static int32_t write_one(const struct schedule_answers *answers, struct kerf_text *out, const char *format,
                          struct kerf_error *err) {
     const struct schedule_answer *answer = &answers->items[0];
-    if (answers->several)
-        return kerf_error_set(err, KERF_EINVALID, "--format %s takes one schedule, not %d", format, answers->count);
     if (is(format, "text")) return kerf_schedule_text(out, answer->schedule, err);
     if (is(format, "chrome")) return kerf_schedule_chrome(out, answer->schedule, answer->times, answer->timeline, err);
     return kerf_schedule_torch(out, answer->schedule,
@@ -242,6 +239,32 @@ static int32_t check_unused(const struct schedule_options *values, const struct 
     return KERF_OK;
 }
 
+/* Formats of other programs hold one schedule, and PyTorch's no moves: told before the search. */
+static int32_t check_formats(const struct schedule_question *question, const struct render *render,
+                             struct kerf_error *err) {
+    static const char *const of_one[] = {"torch", "torch-comms", "text", "chrome"};
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
+        if (!render_writes(render, of_one[i])) continue;
+        if (schedule_question_is_several(question))
+            return kerf_error_set(err, KERF_EINVALID, "--format %s takes one schedule, not a comparison or a sweep",
+                                  of_one[i]);
+        if (strncmp(of_one[i], "torch", 5) == 0 &&
+            (question->recompute.values[0] > 0 || question->offload.values[0] > 0))
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--format %s has no recomputation and no offload: leave --recompute and --offload "
+                                  "out, and let the stages recompute (torch.utils.checkpoint)",
+                                  of_one[i]);
+    }
+    return KERF_OK;
+}
+
+/* The file of times may be for other schedules too. */
+static void tell_ignored(const char *times, const struct schedule_answers *answers) {
+    for (int32_t i = 0; i < answers->num_ignored; i++)
+        fprintf(stderr, i ? ", %s" : "kerf: %s: ignored: %s", i ? answers->ignored[i] : times, answers->ignored[i]);
+    if (answers->num_ignored > 0) fprintf(stderr, "\n");
+}
+
 /* Refuses a part that has nothing of any timeline. */
 static int32_t check_part(const struct schedule_answers *answers, struct kerf_error *err) {
     double end_s = answers->trace ? answers->trace->timeline->makespan_s : 0;
@@ -283,7 +306,7 @@ static int32_t check_files(const struct schedule_options *values, struct kerf_er
 static int32_t check_certificate(const struct schedule_options *values, const struct schedule_question *question,
                                  struct kerf_error *err) {
     if (values->certificate == NULL) return KERF_OK;
-    if (question->compare || question->num_caps > 1 || question->microbatches.count > 1)
+    if (schedule_question_is_several(question))
         return kerf_error_set(err, KERF_EINVALID, "--certificate is for one answer of best, not for several");
     int32_t code = check_files(values, err);
     return code == KERF_OK ? output_check(values->certificate, err) : code;
@@ -313,6 +336,7 @@ static int answer(const struct schedule_options *values) {
     if (code != KERF_OK) return cli_fail(&err);
     code = render_check(&render, &err);
     if (code == KERF_OK) code = check_unused(values, &render, &err);
+    if (code == KERF_OK) code = check_formats(&question, &render, &err);
     if (code == KERF_OK) code = check_certificate(values, &question, &err);
     answers.trace = question.trace;
     answers.trace_fit = question.trace_fit;
@@ -323,6 +347,7 @@ static int answer(const struct schedule_options *values) {
     terminal_progress_end(&progress);
     if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);
+    if (code == KERF_OK) tell_ignored(question.times.file, &answers);
     if (code == KERF_OK) code = check_part(&answers, &err);
     if (code == KERF_OK) code = write_certificate(values, &answers, &err);
     if (code == KERF_OK) code = render_all(&render, &err);

@@ -309,6 +309,8 @@ static void print_refusals(struct kerf_text *out, const struct schedule_answers 
             kerf_text_add(out, ", cap of ");
             words_cap(out, answer);
         }
+        if (!common->recompute) kerf_text_printf(out, ", recompute %.4g %%", 100 * answer->recompute);
+        if (!common->offload) kerf_text_printf(out, ", offload %.4g %%", 100 * answer->offload);
         kerf_text_printf(out, ": %s\n", answer->error.message);
     }
 }
@@ -357,51 +359,80 @@ static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
         }
 }
 
-static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
-    int shares = 0, noise = 0;
+/* The columns of a comparison; those that nothing has are left out. */
+struct csv_columns {
+    int shares, noise, refused;
+};
+
+static struct csv_columns look_for_columns(const struct schedule_answers *answers) {
+    struct csv_columns columns = {0};
     for (int32_t i = 0; i < answers->count; i++) {
-        shares |= !isnan(answers->items[i].recompute) || !isnan(answers->items[i].offload);
-        noise |= answers->items[i].noisy.samples > 0;
+        const struct schedule_answer *answer = &answers->items[i];
+        columns.shares |= !isnan(answer->recompute) || !isnan(answer->offload);
+        columns.noise |= answer->noisy.samples > 0;
+        columns.refused |= answer->timeline == NULL;
     }
+    return columns;
+}
+
+static void csv_caps(struct kerf_text *out, const struct schedule_answer *answer) {
+    csv_number(out, answer->cap_in_bytes ? NAN : answer->cap);
+    csv_number(out, answer->cap_in_bytes ? answer->cap : NAN);
+}
+
+static void csv_figures(struct kerf_text *out, const struct schedule_answer *answer) {
+    const struct kerf_timeline *timeline = answer->timeline;
+    const struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
+    const double values[] = {timeline->makespan_s,    timeline->span_s, timeline->step_s,    bubble.of_makespan,
+                             bubble.of_span,          bubble.of_ideal,  answer_peak(answer), answer_peak_bytes(answer),
+                             answer->bound.makespan_s};
+    csv_text(out, answer->schedule->name);
+    kerf_text_printf(out, ",%d,%d,%d", answer->schedule->devices, answer->schedule->stages,
+                     answer->schedule->microbatches);
+    csv_caps(out, answer);
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
+    kerf_text_printf(out, ",%lld,%d", (long long)timeline->messages, answer->schedule->replicas);
+    csv_number(out, answer->bound.span_s);
+    kerf_text_printf(out, ",%s,", answer->times->cap == NULL ? "" : timeline->over_cap < 0 ? "true" : "false");
+    csv_text(out, answer->warning ? answer->warning : "");
+}
+
+/* What was asked, where there is no answer. */
+static void csv_refused(struct kerf_text *out, const struct schedule_answer *answer) {
+    csv_text(out, answer->name);
+    kerf_text_printf(out, ",,,%d", answer->microbatches);
+    csv_caps(out, answer);
+    kerf_text_repeat(out, ",", 14); /* from makespan_s to refused_elsewhere */
+}
+
+static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
+    const struct csv_columns columns = look_for_columns(answers);
     kerf_text_printf(out,
                      "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
                      "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
-                     "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere%s%s\n",
-                     shares ? ",recompute,offload" : "",
-                     noise ? ",noise_samples,noise_mean_s,noise_p50_s,noise_p95_s,noise_p99_s,noise_most_s" : "");
+                     "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere%s%s%s\n",
+                     columns.shares ? ",recompute,offload" : "",
+                     columns.noise ? ",noise_samples,noise_mean_s,noise_p50_s,noise_p95_s,noise_p99_s,noise_most_s"
+                                   : "",
+                     columns.refused ? ",why" : "");
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
-        const struct kerf_timeline *timeline = answer->timeline;
-        if (timeline == NULL) continue;
-        struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-        csv_text(out, answer->schedule->name);
-        kerf_text_printf(out, ",%d,%d,%d", answer->schedule->devices, answer->schedule->stages,
-                         answer->schedule->microbatches);
-        const double values[] = {answer->cap_in_bytes ? NAN : answer->cap,
-                                 answer->cap_in_bytes ? answer->cap : NAN,
-                                 timeline->makespan_s,
-                                 timeline->span_s,
-                                 timeline->step_s,
-                                 bubble.of_makespan,
-                                 bubble.of_span,
-                                 bubble.of_ideal,
-                                 answer_peak(answer),
-                                 answer_peak_bytes(answer),
-                                 answer->bound.makespan_s};
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
-        kerf_text_printf(out, ",%lld,%d", (long long)timeline->messages, answer->schedule->replicas);
-        csv_number(out, answer->bound.span_s);
-        kerf_text_printf(out, ",%s,", answer->times->cap == NULL ? "" : timeline->over_cap < 0 ? "true" : "false");
-        csv_text(out, answer->warning ? answer->warning : "");
-        if (shares) {
+        const struct kerf_schedule_steps *noisy = &answer->noisy;
+        const double steps[] = {noisy->mean_s, noisy->p50_s, noisy->p95_s, noisy->p99_s, noisy->most_s};
+        if (answer->timeline)
+            csv_figures(out, answer);
+        else
+            csv_refused(out, answer);
+        if (columns.shares) {
             csv_number(out, answer->recompute);
             csv_number(out, answer->offload);
         }
-        if (noise) {
-            const struct kerf_schedule_steps *noisy = &answer->noisy;
-            const double steps[] = {noisy->mean_s, noisy->p50_s, noisy->p95_s, noisy->p99_s, noisy->most_s};
-            kerf_text_printf(out, ",%d", noisy->samples);
-            for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) csv_number(out, steps[k]);
+        if (columns.noise) csv_number(out, noisy->samples > 0 ? noisy->samples : NAN);
+        for (size_t k = 0; columns.noise && k < sizeof steps / sizeof *steps; k++)
+            csv_number(out, noisy->samples > 0 ? steps[k] : NAN);
+        if (columns.refused) {
+            kerf_text_add(out, ",");
+            csv_text(out, answer->timeline ? "" : answer->error.message);
         }
         kerf_text_add(out, "\n");
     }

@@ -77,7 +77,6 @@ static int32_t take_trace(const struct schedule_question *question, struct sched
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
 
-/* Puts recomputation and offload into the order of a file, where they are asked for and it has none. */
 /* Shares are for schedules without moves, or are all that the file's own moves are of. */
 static int32_t check_moves(const struct schedule_answer *answer, struct kerf_error *err) {
     int recomputes = 0, offloads = 0;
@@ -97,6 +96,7 @@ static int32_t check_moves(const struct schedule_answer *answer, struct kerf_err
     return KERF_OK;
 }
 
+/* Puts recomputation and offload into the order of a file, where they are asked for and it has none. */
 static int32_t move_file(struct schedule_answer *answer) {
     struct kerf_schedule *moved = NULL;
     if (check_moves(answer, &answer->error) != KERF_OK) return answer->error.code;
@@ -258,6 +258,7 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
     if (code == KERF_OK)
         code =
             kerf_schedule_under_noise(answer->schedule, answer->times, answer->timeline, &noise, &answer->noisy, err);
+    if (code == KERF_EUNSUPPORTED) err->code = code = KERF_EINVALID; /* offload in a file: the input is wrong */
     free(slow);
     free(factors);
     return code;
@@ -315,7 +316,7 @@ static int32_t list_answers(const struct schedule_question *question, struct sch
                     .microbatches = (int32_t)question->microbatches.values[m],
                     .cap = question->caps[c].value,
                     .cap_in_bytes = question->caps[c].in_bytes};
-    answers->several = question->compare || count > 1;
+    answers->several = schedule_question_is_several(question);
     answers->frontier = question->frontier;
     answers->of_plan = question->pipeline != NULL;
     return KERF_OK;
@@ -329,19 +330,47 @@ static int is_hopeless(const struct schedule_question *question, const struct sc
            (question->times.file && strcmp(answer->error.file, question->times.file) == 0);
 }
 
-/* Refuses --fused where nothing is fused; best may have looked at an order that is. */
-static int32_t check_fused(const struct schedule_question *question, const struct schedule_answers *answers,
-                           struct kerf_error *err) {
-    if (isnan(question->times.fused_s)) return KERF_OK;
+/* Whether a pair may be fused: best may have looked at an order that has one. */
+static int has_fused(const struct schedule_answers *answers) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
-        if (answer->timeline == NULL || (answer->name && strcmp(answer->name, "best") == 0)) return KERF_OK;
+        if (answer->timeline == NULL || (answer->name && strcmp(answer->name, "best") == 0)) return 1;
         for (int32_t d = 0; d < answer->schedule->devices; d++)
             for (int32_t k = 0; k < answer->schedule->num_ops[d]; k++)
-                if (answer->schedule->ops[d][k].kind == KERF_OP_FB) return KERF_OK;
+                if (answer->schedule->ops[d][k].kind == KERF_OP_FB) return 1;
     }
+    return 0;
+}
+
+/* Refuses --fused where nothing is fused. */
+static int32_t check_fused(const struct schedule_question *question, const struct schedule_answers *answers,
+                           struct kerf_error *err) {
+    if (isnan(question->times.fused_s) || has_fused(answers)) return KERF_OK;
     return kerf_error_set(err, KERF_EINVALID,
                           "--fused is for schedules that run a forward and a backward together, such as dualpipe");
+}
+
+/* Keys of the file of times that no answer uses: the file may be for other schedules too, so that they are told, not
+ * refused. */
+static int32_t find_ignored(const struct schedule_question *question, struct schedule_answers *answers,
+                            struct kerf_error *err) {
+    static const char *const keys[SCHEDULE_IGNORED_MAX] = {"fused", "slices", "recompute_time", "offload_time",
+                                                           "load_time"};
+    uint32_t there = 0;
+    int slices = 0, recomputes = 0, offloads = 0;
+    int32_t code =
+        question->times_are_users ? schedule_times_keys(question, keys, SCHEDULE_IGNORED_MAX, &there, err) : KERF_OK;
+    for (int32_t i = 0; there && i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline == NULL) continue;
+        slices |= answer->schedule->slices > 1;
+        recomputes |= answer->schedule->moves || answer->times->recompute_share;
+        offloads |= answer->schedule->moves || answer->times->offload_share;
+    }
+    const int used[SCHEDULE_IGNORED_MAX] = {has_fused(answers), slices, recomputes, offloads, offloads};
+    for (size_t k = 0; k < SCHEDULE_IGNORED_MAX; k++)
+        if (there >> k & 1 && !used[k]) answers->ignored[answers->num_ignored++] = keys[k];
+    return code;
 }
 
 int32_t schedule_answers_make(const struct schedule_question *question, struct call_progress progress,
@@ -366,6 +395,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct c
     answers->interrupted = overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
     if (code == KERF_OK) code = check_fused(question, answers, err);
+    if (code == KERF_OK) code = find_ignored(question, answers, err);
     if (code == KERF_OK) code = find_bounds(answers, err);
     for (int32_t i = 0; code == KERF_OK && i < answers->count; i++)
         if (answers->items[i].timeline) code = add_noise(question, &answers->items[i], err);
@@ -410,6 +440,14 @@ double answer_gap(const struct schedule_answer *answer) {
 
 /* ---- JSON (docs/json.md) ---------------------------------------------------------------------------------- */
 
+/* What distinguishes an answer from others of its schedule and micro-batches. */
+static void asked_json(struct kerf_json *json, const struct schedule_answer *answer) {
+    if (!isnan(answer->cap))
+        kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+    if (!isnan(answer->recompute)) kerf_json_number(json, "recompute", answer->recompute);
+    if (!isnan(answer->offload)) kerf_json_number(json, "offload", answer->offload);
+}
+
 static void answer_json(struct kerf_json *json, const struct schedule_answers *answers,
                         const struct schedule_answer *answer) {
     kerf_schedule_json(json, answer->schedule, answer->timeline, &answer->bound, answers->with_ops);
@@ -423,10 +461,7 @@ static void answer_json(struct kerf_json *json, const struct schedule_answers *a
         kerf_json_number(json, "most_s", answer->noisy.most_s);
         kerf_json_close(json, '}');
     }
-    if (!isnan(answer->cap))
-        kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
-    if (!isnan(answer->recompute)) kerf_json_number(json, "recompute", answer->recompute);
-    if (!isnan(answer->offload)) kerf_json_number(json, "offload", answer->offload);
+    asked_json(json, answer);
     if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
     if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
 }
@@ -442,8 +477,7 @@ static void refusals_json(struct kerf_json *json, const struct schedule_answers 
         kerf_json_open(json, NULL, '{');
         kerf_json_string(json, "schedule", answer->name);
         kerf_json_integer(json, "microbatches", answer->microbatches);
-        if (!isnan(answer->cap))
-            kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+        asked_json(json, answer);
         kerf_json_string(json, "why", answer->error.message);
         kerf_json_close(json, '}');
     }
@@ -470,6 +504,11 @@ void schedule_answers_json(struct kerf_text *out, const struct schedule_answers 
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     if (answers->interrupted) kerf_json_boolean(&json, "complete", 0);
+    if (answers->num_ignored) {
+        kerf_json_open(&json, "ignored", '[');
+        for (int32_t i = 0; i < answers->num_ignored; i++) kerf_json_string(&json, NULL, answers->ignored[i]);
+        kerf_json_close(&json, ']');
+    }
     if (!answers->several || answers->of_plan) answer_json(&json, answers, &answers->items[0]);
     if (answers->several) answers_json(&json, answers->of_plan ? "compared" : "schedules", answers, answers->of_plan);
     kerf_json_close(&json, '}');

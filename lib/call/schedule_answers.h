@@ -30,19 +30,22 @@ struct schedule_answer {
     } own;
 };
 
+enum { SCHEDULE_IGNORED_MAX = 5 };
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;
-    int32_t interrupted;                    /* 1: progress cut the last of them short .. */
-    int32_t not_begun;                      /* .. and so many more that were asked for are missing */
-    const struct kerf_trace *trace;         /* drawn above the simulation, or NULL */
-    const struct kerf_trace_fit *trace_fit; /* what it says of times */
-    int32_t several;                        /* 1: a comparison or a sweep, 0: one schedule that was asked for */
-    int32_t frontier;                       /* 1: the best for each cap alone */
-    int32_t of_plan;                        /* 1: the first is a plan's, and others are compared with it */
-    double from, to;                        /* the time that pictures show; both 0: all */
-    int32_t late_receives;                  /* in torch-comms */
-    int32_t with_ops;                       /* operations in JSON, the timeline in the table */
+    int32_t interrupted;                       /* 1: progress cut the last of them short .. */
+    int32_t not_begun;                         /* .. and so many more that were asked for are missing */
+    const struct kerf_trace *trace;            /* drawn above the simulation, or NULL */
+    const struct kerf_trace_fit *trace_fit;    /* what it says of times */
+    int32_t several;                           /* 1: a comparison or a sweep, 0: one schedule that was asked for */
+    int32_t frontier;                          /* 1: the best for each cap alone */
+    int32_t of_plan;                           /* 1: the first is a plan's, and others are compared with it */
+    const char *ignored[SCHEDULE_IGNORED_MAX]; /* keys of the file of times that no answer uses */
+    int32_t num_ignored;
+    double from, to;       /* the time that pictures show; both 0: all */
+    int32_t late_receives; /* in torch-comms */
+    int32_t with_ops;      /* operations in JSON, the timeline in the table */
 };
 
 /* Answers all of it; in a comparison or sweep, answers that failed say why in their `error`. Returns an error when

@@ -189,6 +189,7 @@ static int32_t read_times_file(const struct schedule_values *values, struct sche
     if (code != KERF_OK) return code;
     question->times.file = is(path, "-") ? "standard input" : path;
     question->times.file_text = question->own.times.data ? question->own.times.data : "";
+    question->times_are_users = 1;
     return KERF_OK;
 }
 
@@ -358,34 +359,53 @@ static void read_search(const struct schedule_values *values, int compare, struc
     read_limits(values, request);
 }
 
-/* Keys of the file of times that stand for options. */
-struct in_file {
-    int recompute, offload, memory_cap;
-};
-
-/* What is wrong in the file is said where it is read; until then it may have any of them but a cap. */
-static struct in_file look_into_file(const char *text) {
-    struct in_file in = {.recompute = 1, .offload = 1};
+int32_t schedule_times_keys(const struct schedule_question *question, const char *const *keys, int32_t count,
+                            uint32_t *ret_there, struct kerf_error *err) {
+    const char *text = question->times.file_text;
     struct json_document document;
     struct json_object root;
-    if (text == NULL) return (struct in_file){0};
-    if (json_document_parse(&document, text, strlen(text), "times", &root, NULL) == KERF_OK)
-        in = (struct in_file){json_has(&root, "recompute"), json_has(&root, "offload"), json_has(&root, "memory_cap")};
+    *ret_there = 0;
+    if (text == NULL) return KERF_OK;
+    int32_t code = json_document_parse(&document, text, strlen(text), question->times.file, &root, err);
+    for (int32_t k = 0; code == KERF_OK && k < count; k++) *ret_there |= (uint32_t)json_has(&root, keys[k]) << k;
     json_document_free(&document);
-    return in;
+    return code;
+}
+
+/* Refuses noise with what is not simulated under it. */
+static int32_t check_noise(const struct schedule_values *values, const struct schedule_question *question,
+                           struct kerf_error *err) {
+    const char *noise = values->jitter      ? "--jitter"
+                        : values->straggler ? "--straggler"
+                        : values->slow_link ? "--slow-link"
+                                            : NULL;
+    int offloads = 0;
+    for (int32_t i = 0; i < question->offload.count; i++) offloads |= question->offload.values[i] > 0;
+    const char *other = question->times.blocking      ? "--send blocking"
+                        : question->times.shared_link ? "--link shared"
+                        : offloads                    ? "--offload"
+                                                      : NULL;
+    if (noise == NULL || other == NULL) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s is not simulated with %s: leave out one of them", noise, other);
 }
 
 /* Refuses an option that nothing asked for uses, which would be ignored. */
 static int32_t check_used(const struct schedule_values *values, const struct schedule_question *question,
                           struct kerf_error *err) {
-    const struct in_file in = look_into_file(question->times.file_text);
+    enum { RECOMPUTE, OFFLOAD, CAP, KEYS };
+    static const char *const keys[KEYS] = {"recompute", "offload", "memory_cap"};
+    uint32_t there;
     int files = 0, chunks = 0;
+    int32_t code = schedule_times_keys(question, keys, KEYS, &there, err);
+    if (code == KERF_OK) code = check_noise(values, question, err);
+    if (code != KERF_OK) return code;
     for (int32_t i = 0; i < question->num_names; i++) {
         files |= !schedule_is_rule(question->names[i]); /* which may have R and O of their own */
         chunks |= kerf_schedule_takes_chunks(question->names[i]);
     }
-    const int recomputes = files || values->recompute || in.recompute;
-    const int offloads = files || values->offload || in.offload;
+    const int in_recompute = there >> RECOMPUTE & 1, in_offload = there >> OFFLOAD & 1;
+    const int recomputes = files || values->recompute || in_recompute;
+    const int offloads = files || values->offload || in_offload;
     if (!isnan(values->recompute_time) && !recomputes)
         return kerf_error_set(err, KERF_EINVALID, "--recompute-time needs --recompute, the share that it is of");
     if (!isnan(values->offload_time) && !offloads)
@@ -395,8 +415,8 @@ static int32_t check_used(const struct schedule_values *values, const struct sch
     const char *of_schedules = values->devices > 0                 ? "--devices"
                                : values->microbatches              ? "--microbatches"
                                : values->chunks > 0                ? "--chunks"
-                               : values->recompute || in.recompute ? "--recompute"
-                               : values->offload || in.offload     ? "--offload"
+                               : values->recompute || in_recompute ? "--recompute"
+                               : values->offload || in_offload     ? "--offload"
                                                                    : NULL;
     if (values->trace && values->names.count == 0 && of_schedules)
         return kerf_error_set(err, KERF_EINVALID,
@@ -413,7 +433,7 @@ static int32_t check_used(const struct schedule_values *values, const struct sch
         return kerf_error_set(err, KERF_EINVALID,
                               "--chunks is for schedules that take any number of stages on a device, such as "
                               "interleaved_1f1b; none of these does");
-    if (question->frontier && values->memory_cap == NULL && in.memory_cap)
+    if (question->frontier && values->memory_cap == NULL && there >> CAP & 1)
         return kerf_error_set(
             err, KERF_EINVALID,
             "--memory-frontier asks for one cap after the other, of all devices: leave \"memory_cap\" "
@@ -567,6 +587,11 @@ void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) 
     kerf_schedule_times_json(&json, fit->times, fit->devices, fit->stages);
     kerf_json_close(&json, '}');
     kerf_text_add(out, "\n");
+}
+
+int schedule_question_is_several(const struct schedule_question *question) {
+    return question->compare || question->microbatches.count > 1 || question->num_caps > 1 ||
+           question->recompute.count > 1 || question->offload.count > 1;
 }
 
 /* ---- Uses ------------------------------------------------------------------------------------------------- */

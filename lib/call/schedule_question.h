@@ -414,6 +414,7 @@ struct schedule_question {
     double jitter;                            /* of operations, NAN: no noise */
     int32_t measured_jitter;                  /* 1: that of the trace */
     const char *straggler, *slow_link;        /* "3:1.5", or NULL */
+    int32_t times_are_users;                  /* 1: the file of times is --times, not what a trace or a plan says */
     int32_t rank_by_p95;                      /* a comparison's rows by the 95th percentile of their steps */
     const struct kerf_trace_fit *trace_fit;   /* of the trace, or NULL */
     const struct kerf_trace *trace;           /* NULL, or what times and sizes come from that are not said */
@@ -432,6 +433,13 @@ struct schedule_question {
 int32_t schedule_question_read(const struct schedule_values *values, struct schedule_question *ret_question,
                                struct kerf_error *err);
 void schedule_question_free(struct schedule_question *question);
+
+/* Whether it has several answers: a comparison or a sweep. */
+int schedule_question_is_several(const struct schedule_question *question);
+
+/* Which of the keys, at most 32, the file of times has: bit k for keys[k]; 0 where there is no file. */
+int32_t schedule_times_keys(const struct schedule_question *question, const char *const *keys, int32_t count,
+                            uint32_t *ret_there, struct kerf_error *err);
 
 /* Whether the values, a struct schedule_values, ask for a use of the command: "SCHEDULE", "compare", "--plan", or the name
  * of a rule alone or in a comparison. */

@@ -79,6 +79,8 @@ ask schedule 1f1b -p 2 -m 2 --jitter 5x
 ask schedule 1f1b -p 2 -m 2 --jitter trace
 ask schedule 1f1b -p 2 -m 2 --slow-link 2:2 --p2p 0.5
 ask schedule 1f1b -p 2 -m 2 --slow-link 1:2
+ask schedule 1f1b -p 2 -m 2 --jitter 5% --send blocking
+ask schedule 1f1b -p 2 -m 2 --p2p 1 --slow-link 1:2 --link shared
 ask schedule 1f1b -p 2 -m 2 --slow-link 1:2 --p2p 0.5 --no-ops
 ask schedule compare 1f1b -p 2 -m 2 --rank-by p95
 ask schedule chimera -p 4 -m 4 --replicas 3
@@ -98,6 +100,12 @@ refused schedule 1f1b -p 2 -m 2 --attention 10%
 refused schedule compare 1f1b gpipe -p 2 -m 2 --slice-cut equal
 refused schedule slimpipe -p 4 -m 2 --slices 6
 refused schedule seq1f1b -p 2 -m 2 --slices 0
+
+# What the file of times has and nothing uses is told.
+echo '{"forward":[1,1],"fused":[3,3],"slices":{"tokens":[2,1]},"recompute_time":[1,1],"offload_time":[1,1]}' >times.json
+ask schedule 1f1b -p 2 -m 2 --times times.json --no-ops --format json
+ask schedule compare 1f1b seq1f1b -p 2 -m 2 --slices 2 --times times.json
+ask schedule compare 1f1b 1f1b_overlap -p 2 -m 3 --times times.json --format csv --recompute 50%
 
 # What would be ignored is refused.
 refused schedule 1f1b -p 2 -m 2 --trace-step 1

@@ -7,6 +7,11 @@ ask schedule zb_h1 -p 3 -m 4 --offload 0.5 --offload-time 1 --host-link shared -
 ask schedule 1f1b -p 2 -m 2 --recompute 100% --recompute-time 0.5 --format csv
 ask schedule compare 1f1b zb_h1 -p 4 -m 8 --recompute 0,50%,100% --memory-cap 2,4
 
+echo "== what is refused is named with its share"
+ask schedule compare 1f1b dualpipe -p 2 -m 3 --recompute 0,50%
+ask schedule compare 1f1b dualpipe -p 2 -m 3 --recompute 0,50% --offload 50% --offload-time 1 --no-ops --format json
+ask schedule compare 1f1b dualpipe -p 2 -m 3 --recompute 0,50% --memory-cap 2 --format csv
+
 echo "== by stage, and in an order of one's own"
 echo '{"forward":[1,1],"backward":[2,2],"recompute":[1,0],"offload":[0,0.5],"offload_time":[0,0.25],"load_time":[0,0.5]}' >times.json
 ask schedule gpipe -p 2 -m 3 --times times.json --format csv
@@ -37,6 +42,8 @@ echo "(one too small for one chunk of it, where half of it is enough)"
 ask schedule best -p 2 -m 3 --placement v --memory-cap 0.4 --recompute 100% --search-steps 5000 --no-ops
 refused schedule 1f1b -p 2 -m 2 --recompute 50% --format torch
 ask schedule 1f1b -p 2 -m 4 --offload 50% --offload-time 0.1 --jitter 5%
+echo '{"offload":[0.5,0.5],"offload_time":[0.1,0.1]}' >half.json
+ask schedule 1f1b -p 2 -m 4 --times half.json --jitter 5%
 refused schedule compare --memory-frontier -p 2 -m 2 --placement any
 printf 'devices 2\nmicrobatches 2\ndevice i { F O F L B B }\n' >copies.sched
 refused schedule copies.sched --offload-time 1 --offload 100% --recompute 50%
