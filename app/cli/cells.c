@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of cells as a table, as Markdown and as CSV. A table too wide loses words, then columns, as its columns say. */
+/* Rows of cells as a table, as Markdown and as CSV. A table too wide loses words, then columns, as its columns say; words
+ * are broken into lines. */
 #include "cli/cells.h"
 
 #include <math.h>
@@ -8,6 +9,12 @@
 /* ---- Tables as wide as a terminal ------------------------------------------------------------------------------ */
 
 enum { GAP = 2 };
+
+static int32_t columns_of(const char *text, size_t length) {
+    int32_t columns = 0;
+    for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return columns;
+}
 
 struct cell {
     const char *begin, *end;
@@ -18,7 +25,7 @@ struct cell {
 /* The cell that begins at c; c is moved to the next one. */
 static struct cell next_cell(const char **c) {
     struct cell cell = {*c, *c + strcspn(*c, "\t\n"), 0, 0};
-    for (const char *byte = cell.begin; byte < cell.end; byte++) cell.columns += ((unsigned char)*byte & 0xC0) != 0x80;
+    cell.columns = columns_of(cell.begin, (size_t)(cell.end - cell.begin));
     cell.ends_row = *cell.end != '\t';
     *c = *cell.end ? cell.end + 1 : cell.end;
     return cell;
@@ -165,6 +172,43 @@ void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const 
     make_fit(columns, widths, measure(cells, widths), width);
     print_rows(out, cells, columns, widths, colour, bold_row);
     print_left_out(out, cells, widths, width);
+}
+
+/* ---- Words as wide as a terminal ------------------------------------------------------------------------------- */
+
+/* Bytes of the first `columns` code points of the text, or of all of it. */
+static size_t prefix_bytes(const char *text, size_t length, int32_t columns) {
+    size_t bytes = 0;
+    for (; bytes < length && (columns > 0 || ((unsigned char)text[bytes] & 0xC0) == 0x80); bytes++)
+        columns -= ((unsigned char)text[bytes + 1] & 0xC0) != 0x80;
+    return bytes;
+}
+
+void terminal_words(struct kerf_text *out, const char *label, const struct kerf_text *words, int32_t indent,
+                    int32_t right) {
+    const int32_t width = right < 110 ? right : 110;
+    int32_t at = indent;
+    if (words->failed) out->failed = 1;
+    kerf_text_printf(out, "%-*s", (int)indent, label);
+    for (const char *word = words->data ? words->data : ""; *word;) {
+        size_t length = strcspn(word, " ");
+        int32_t columns = columns_of(word, length);
+        if (at > indent && at + 1 + columns > width) {
+            kerf_text_add(out, "\n");
+            kerf_text_repeat(out, " ", indent);
+            at = indent;
+        }
+        if (at > indent) kerf_text_add(out, " "), at++;
+        if (at + columns > width) {
+            length = prefix_bytes(word, length, width - at);
+            columns = width - at;
+        }
+        kerf_text_write(out, word, length);
+        at += columns;
+        word += length;
+        while (*word == ' ') word++;
+    }
+    kerf_text_add(out, "\n");
 }
 
 /* ---- CSV and Markdown -------------------------------------------------------------------------------------------- */

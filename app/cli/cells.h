@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of cells, as text with tabs and newlines: a table as wide as a terminal, Markdown, and the cells of CSV (RFC
- * 4180). */
+ * 4180); and words as wide as a terminal. */
 #ifndef KERF_CLI_CELLS_H
 #define KERF_CLI_CELLS_H
 
@@ -24,6 +24,11 @@ void terminal_rows(struct kerf_text *out, const struct kerf_text *cells, const s
 
 /* Columns of the table that terminal_table would print if it had all the room it wants. */
 int32_t terminal_table_width(const struct kerf_text *cells);
+
+/* Words broken between columns `indent` and the right edge, one that is wider than a line within; ends the line. The label,
+ * at most as wide as the indent, stands before the first line. No line is wider than 110 columns. */
+void terminal_words(struct kerf_text *out, const char *label, const struct kerf_text *words, int32_t indent,
+                    int32_t right);
 
 /* A field of CSV, quoted where it has to be. */
 void csv_text(struct kerf_text *out, const char *text);

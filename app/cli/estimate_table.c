@@ -12,45 +12,9 @@ static const char *bold(const struct print_style *style) { return style->colour 
 static const char *faint(const struct print_style *style) { return style->colour ? "\033[2m" : ""; }
 static const char *plain(const struct print_style *style) { return style->colour ? "\033[0m" : ""; }
 
-/* Bytes of the first `columns` code points of the text, or of all of it. */
-static size_t prefix_bytes(const char *text, size_t length, int32_t columns) {
-    size_t bytes = 0;
-    for (; bytes < length && (columns > 0 || ((unsigned char)text[bytes] & 0xC0) == 0x80); bytes++)
-        columns -= ((unsigned char)text[bytes + 1] & 0xC0) != 0x80;
-    return bytes;
-}
-
-static int32_t columns_of(const char *text, size_t length) {
-    int32_t columns = 0;
-    for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return columns;
-}
-
-/* Words broken between columns `indent` and the right edge, one that is wider than a line within; ends the line. */
 void table_words(struct kerf_text *out, const struct kerf_text *words, int32_t indent,
                  const struct print_style *style) {
-    int32_t width = style->columns < 110 ? style->columns : 110, at = indent;
-    if (words->failed) out->failed = 1;
-    kerf_text_repeat(out, " ", indent);
-    for (const char *word = words->data ? words->data : ""; *word;) {
-        size_t length = strcspn(word, " ");
-        int32_t columns = columns_of(word, length);
-        if (at > indent && at + 1 + columns > width) {
-            kerf_text_add(out, "\n");
-            kerf_text_repeat(out, " ", indent);
-            at = indent;
-        }
-        if (at > indent) kerf_text_add(out, " "), at++;
-        if (at + columns > width) {
-            length = prefix_bytes(word, length, width - at);
-            columns = width - at;
-        }
-        kerf_text_write(out, word, length);
-        at += columns;
-        word += length;
-        while (*word == ' ') word++;
-    }
-    kerf_text_add(out, "\n");
+    terminal_words(out, "", words, indent, style->columns);
 }
 
 /* Columns that the text takes, escape sequences apart. */

@@ -418,40 +418,13 @@ static int32_t verify_file(const char *path, struct kerf_schedule_verdict *ret_v
     return code;
 }
 
-static const char *objective_of(const struct kerf_schedule_verdict *verdict) {
-    return verdict->objective == KERF_OBJECTIVE_SPAN ? "span" : "makespan";
-}
-
-static void print_verdict_table(struct kerf_text *out, const struct kerf_schedule_verdict *verdict) {
-    const struct kerf_schedule size = {
-        .microbatches = verdict->microbatches, .stages = verdict->stages, .devices = verdict->devices, .slices = 1};
-    kerf_text_add(out, "verified: ");
-    words_size(out, &size);
-    kerf_text_printf(out, "\n\n  lower bound     ");
-    quantity_seconds(out, verdict->bound_s);
-    kerf_text_printf(out, ": no order of these operations within the memory caps has a shorter %s\n",
-                     objective_of(verdict));
-    if (!isnan(verdict->takes_s)) {
-        kerf_text_add(out, "  order           ");
-        quantity_seconds(out, verdict->takes_s);
-        if (verdict->optimal) {
-            kerf_text_add(out, ": optimal\n");
-        } else {
-            kerf_text_add(out, ": at most ");
-            words_percent(out, verdict->takes_s / verdict->bound_s - 1, 2, 0);
-            kerf_text_add(out, " above the optimum\n");
-        }
-    }
-    kerf_text_printf(out, "  proof           %lld step%s\n", (long long)verdict->steps, verdict->steps == 1 ? "" : "s");
-}
-
 static void print_verdict_json(struct kerf_text *out, const struct kerf_schedule_verdict *verdict) {
     struct kerf_json json;
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     kerf_json_boolean(&json, "verified", 1);
-    kerf_json_string(&json, "objective", objective_of(verdict));
+    kerf_json_string(&json, "objective", verdict->objective == KERF_OBJECTIVE_SPAN ? "span" : "makespan");
     kerf_json_integer(&json, "devices", verdict->devices);
     kerf_json_integer(&json, "stages", verdict->stages);
     kerf_json_integer(&json, "microbatches", verdict->microbatches);
@@ -465,11 +438,11 @@ static void print_verdict_json(struct kerf_text *out, const struct kerf_schedule
 
 static int32_t write_verdict(void *context, struct kerf_text *out, const struct render_format *format,
                              const struct render_style *style, struct kerf_error *err) {
-    (void)style, (void)err;
+    (void)err;
     if (is(format->name, "json"))
         print_verdict_json(out, context);
     else
-        print_verdict_table(out, context);
+        print_verdict_table(out, context, style->columns);
     return KERF_OK;
 }
 
@@ -490,11 +463,11 @@ static int verify(const struct schedule_options *values) {
 
 static int32_t write_list(void *context, struct kerf_text *out, const struct render_format *format,
                           const struct render_style *style, struct kerf_error *err) {
-    (void)context, (void)style, (void)err;
+    (void)context, (void)err;
     if (is(format->name, "json"))
         print_schedule_list_json(out);
     else
-        print_schedule_list(out);
+        print_schedule_list(out, style->columns);
     return KERF_OK;
 }
 

@@ -10,21 +10,50 @@
 
 /* ---- The rules -------------------------------------------------------------------------------------------- */
 
-void print_schedule_list(struct kerf_text *out) {
+enum { INDENT = 18, LIST_INDENT = 11 }; /* columns of the labels */
+
+/* Words behind a label, or without one; they are taken back. */
+static void line(struct kerf_text *out, const char *label, struct kerf_text *words, int32_t columns) {
+    terminal_words(out, label, words, label[0] ? INDENT : 0, columns);
+    kerf_text_clear(words);
+}
+
+static void list_line(struct kerf_text *out, const char *label, const char *text, int32_t columns) {
+    struct kerf_text words = {0};
+    if (text == NULL) return;
+    kerf_text_add(&words, text);
+    terminal_words(out, label, &words, label[0] ? LIST_INDENT : 0, columns);
+    kerf_text_free(&words);
+}
+
+void print_schedule_list(struct kerf_text *out, int32_t columns) {
     const struct kerf_schedule_rule *rule;
+    struct kerf_text words = {0};
     for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
-        kerf_text_printf(out, "%s%s: %s\n", i ? "\n" : "", rule->name, rule->summary);
-        if (rule->constraint) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
-        if (rule->elsewhere) kerf_text_printf(out, "  refused  by %s\n", rule->elsewhere);
-        kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
-                         rule->source);
+        if (i) kerf_text_add(out, "\n");
+        kerf_text_printf(&words, "%s: %s", rule->name, rule->summary);
+        line(out, "", &words, columns);
+        list_line(out, "  needs", rule->constraint, columns);
+        if (rule->elsewhere) kerf_text_printf(&words, "by %s", rule->elsewhere);
+        list_line(out, "  refused", rule->elsewhere ? words.data : NULL, columns);
+        kerf_text_clear(&words);
+        list_line(out, "  bubble", rule->bubble, columns);
+        list_line(out, "  memory", rule->memory, columns);
+        list_line(out, "  source", rule->source, columns);
     }
-    kerf_text_add(out, "\np devices, m micro-batches, v chunks, k slices. F, B, W are times of a device: forward, "
-                       "backward of the input and of the weights; B_full = B + W, s = F + B + W; FB: a forward and a "
-                       "backward together, at least F and at least B_full.\n"
-                       "Bubble: idle time within the makespan, unless it says otherwise, where stages are alike, "
-                       "slices are alike, and messages take no time.\n"
-                       "Memory: micro-batches through all chunks of the fullest device, never more than m.\n");
+    kerf_text_free(&words);
+    kerf_text_add(out, "\n");
+    list_line(
+        out, "",
+        "p devices, m micro-batches, v chunks, k slices. F, B, W are times of a device: forward, backward of the "
+        "input and of the weights; B_full = B + W, s = F + B + W; FB: a forward and a backward together, at least "
+        "F and at least B_full.",
+        columns);
+    list_line(out, "",
+              "Bubble: idle time within the makespan, unless it says otherwise, where stages are alike, slices are "
+              "alike, and messages take no time.",
+              columns);
+    list_line(out, "", "Memory: micro-batches through all chunks of the fullest device, never more than m.", columns);
 }
 
 void print_schedule_list_json(struct kerf_text *out) {
@@ -73,89 +102,104 @@ static void words_gap(struct kerf_text *out, const struct schedule_answer *answe
 
 enum { SHOWN = 16 }; /* numbers of a line */
 
-static void print_shares(struct kerf_text *out, const double *shares, int32_t count, const char *what) {
-    for (int32_t j = 0; j < count && j < SHOWN; j++) kerf_text_printf(out, "%.3g ", 100 * shares[j]);
-    kerf_text_printf(out, "%s%% of %s", count > SHOWN ? "... " : "", what);
+static void words_of_shares(struct kerf_text *words, const double *shares, int32_t count, const char *what) {
+    for (int32_t j = 0; j < count && j < SHOWN; j++) kerf_text_printf(words, "%.3g ", 100 * shares[j]);
+    kerf_text_printf(words, "%s%% of %s", count > SHOWN ? "... " : "", what);
 }
 
 /* Unequal slices: what they have of the sequence, and what they take. */
-static void print_slices(struct kerf_text *out, const struct schedule_answer *answer) {
+static void print_slices(struct kerf_text *out, const struct schedule_answer *answer, struct kerf_text *words,
+                         int32_t columns) {
     const struct kerf_schedule_slices *slices = answer->timeline->slices;
     if (slices == NULL) return;
-    kerf_text_add(out, "  slices          ");
-    print_shares(out, slices->tokens, slices->count, "the sequence; ");
-    print_shares(out, slices->forward, slices->count, "a forward pass\n");
+    words_of_shares(words, slices->tokens, slices->count, "the sequence; ");
+    words_of_shares(words, slices->forward, slices->count, "a forward pass");
+    line(out, "  slices", words, columns);
 }
 
-static void print_memory(struct kerf_text *out, const struct schedule_answer *answer) {
+static void print_memory(struct kerf_text *out, const struct schedule_answer *answer, struct kerf_text *words,
+                         int32_t columns) {
     const struct kerf_schedule *schedule = answer->schedule;
-    kerf_text_add(out, "  activations     ");
-    words_microbatches(out, answer_peak(answer), 4);
-    kerf_text_add(out, " on the fullest device:");
+    words_microbatches(words, answer_peak(answer), 4);
+    kerf_text_add(words, " on the fullest device:");
     for (int32_t i = 0; i < schedule->devices && i < SHOWN; i++)
-        kerf_text_printf(out, " %.4g", answer->timeline->peak_activations[i]);
-    kerf_text_add(out, schedule->devices > SHOWN ? " ...\n" : "\n");
+        kerf_text_printf(words, " %.4g", answer->timeline->peak_activations[i]);
+    kerf_text_add(words, schedule->devices > SHOWN ? " ..." : "");
+    line(out, "  activations", words, columns);
     if (answer->timeline->peak_bytes) {
-        kerf_text_add(out, "  memory          ");
-        quantity_bytes(out, answer_peak_bytes(answer));
-        kerf_text_add(out, " of activations on the fullest device\n");
+        quantity_bytes(words, answer_peak_bytes(answer));
+        kerf_text_add(words, " of activations on the fullest device");
+        line(out, "  memory", words, columns);
     }
-    if (schedule->replicas > 1)
-        kerf_text_printf(out, "  parameters      %d copies on every device\n", schedule->replicas);
+    if (schedule->replicas == 1) return;
+    kerf_text_printf(words, "%d copies on every device", schedule->replicas);
+    line(out, "  parameters", words, columns);
 }
 
 /* The bound that the step follows: of the makespan, or of the span. */
-static void print_bound(struct kerf_text *out, const struct schedule_answer *answer) {
+static void print_bound(struct kerf_text *out, const struct schedule_answer *answer, struct kerf_text *words,
+                        int32_t columns) {
     if (answer->times->unsynchronised)
-        kerf_text_printf(out, "  lower bound     %.6g s of the span: ", answer->bound.span_s);
+        kerf_text_printf(words, "%.6g s of the span: ", answer->bound.span_s);
     else
-        kerf_text_printf(out, "  lower bound     %.6g s: ", answer->bound.makespan_s);
-    words_gap(out, answer);
-    kerf_text_add(out, "\n");
+        kerf_text_printf(words, "%.6g s: ", answer->bound.makespan_s);
+    words_gap(words, answer);
+    line(out, "  lower bound", words, columns);
 }
 
-static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *trace) {
+static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *trace,
+                        struct kerf_text *words, int32_t columns) {
     const struct kerf_timeline *timeline = answer->timeline;
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
     if (trace) {
-        kerf_text_printf(out, "  measured        %.6g s; the simulation differs by ", trace->timeline->makespan_s);
-        words_percent(out, timeline->makespan_s / trace->timeline->makespan_s - 1, 1, 1);
-        kerf_text_add(out, "\n");
+        kerf_text_printf(words, "%.6g s; the simulation differs by ", trace->timeline->makespan_s);
+        words_percent(words, timeline->makespan_s / trace->timeline->makespan_s - 1, 1, 1);
+        line(out, "  measured", words, columns);
     }
-    kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
-    kerf_text_printf(out,
-                     "  span            %.6g s, the longest time from the first to the last operation of a device\n",
+    kerf_text_printf(words, "%.6g s, from the first operation to the last", timeline->makespan_s);
+    line(out, "  makespan", words, columns);
+    kerf_text_printf(words, "%.6g s, the longest time from the first to the last operation of a device",
                      timeline->span_s);
-    if (answer->times->optimizer_s > 0 || answer->times->unsynchronised)
-        kerf_text_printf(out, "  step            %.6g s, with the optimizer, %s\n", timeline->step_s,
+    line(out, "  span", words, columns);
+    if (answer->times->optimizer_s > 0 || answer->times->unsynchronised) {
+        kerf_text_printf(words, "%.6g s, with the optimizer, %s", timeline->step_s,
                          answer->times->unsynchronised ? "each device by itself" : "all devices together");
-    kerf_text_printf(out, "  busy            %.6g s on average, %.6g s on the busiest device\n  idle            ",
-                     timeline->busy_mean_s, timeline->busy_max_s);
-    words_percent(out, bubble.of_makespan, 2, 0);
-    kerf_text_add(out, " of the makespan; ");
-    words_percent(out, bubble.of_ideal, 2, 0);
-    kerf_text_add(out, " of the busy time; ");
-    words_percent(out, bubble.of_span, 2, 0);
-    kerf_text_add(out, " of the span\n");
-    print_bound(out, answer);
-    if (answer->noisy.samples > 0)
-        kerf_text_printf(
-            out,
-            "  with noise      step %.6g s in the mean of %d; %.6g s or less in half of them, %.6g s in 95 %%, "
-            "%.6g s in 99 %%\n",
-            answer->noisy.mean_s, answer->noisy.samples, answer->noisy.p50_s, answer->noisy.p95_s, answer->noisy.p99_s);
+        line(out, "  step", words, columns);
+    }
+    kerf_text_printf(words, "%.6g s on average, %.6g s on the busiest device", timeline->busy_mean_s,
+                     timeline->busy_max_s);
+    line(out, "  busy", words, columns);
+    words_percent(words, bubble.of_makespan, 2, 0);
+    kerf_text_add(words, " of the makespan; ");
+    words_percent(words, bubble.of_ideal, 2, 0);
+    kerf_text_add(words, " of the busy time; ");
+    words_percent(words, bubble.of_span, 2, 0);
+    kerf_text_add(words, " of the span");
+    line(out, "  idle", words, columns);
+    print_bound(out, answer, words, columns);
+    if (answer->noisy.samples == 0) return;
+    kerf_text_printf(
+        words, "step %.6g s in the mean of %d; %.6g s or less in half of them, %.6g s in 95 %%, %.6g s in 99 %%",
+        answer->noisy.mean_s, answer->noisy.samples, answer->noisy.p50_s, answer->noisy.p95_s, answer->noisy.p99_s);
+    line(out, "  with noise", words, columns);
 }
 
 static void print_one(struct kerf_text *out, const struct schedule_answers *answers, const struct render_style *style) {
     const struct schedule_answer *answer = &answers->items[0];
     const struct kerf_schedule *schedule = answer->schedule;
-    kerf_text_printf(out, "%s: ", schedule->name);
-    words_size(out, schedule);
-    kerf_text_add(out, "\n\n");
-    print_times(out, answer, answers->trace);
-    print_slices(out, answer);
-    print_memory(out, answer);
-    if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
+    struct kerf_text words = {0};
+    kerf_text_printf(&words, "%s: ", schedule->name);
+    words_size(&words, schedule);
+    line(out, "", &words, style->columns);
+    kerf_text_add(out, "\n");
+    print_times(out, answer, answers->trace, &words, style->columns);
+    print_slices(out, answer, &words, style->columns);
+    print_memory(out, answer, &words, style->columns);
+    if (answer->warning) {
+        kerf_text_printf(&words, "refused by %s", answer->warning);
+        line(out, "  note", &words, style->columns);
+    }
+    kerf_text_free(&words);
     if (!answers->with_ops) return;
     kerf_text_add(out, "\n");
     schedule_timeline(out, answers, answer, style->columns, style->colour);
@@ -168,7 +212,10 @@ struct common {
     int microbatches, cap, bytes;
     int recompute, offload; /* 1: the same share everywhere */
     int32_t noise;          /* 1: steps under noise are known */
+    int32_t over_cap;       /* how many hold more than their cap */
 };
+
+static const char OVER_CAP[] = " > cap"; /* behind activations */
 
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
@@ -182,6 +229,7 @@ static struct common look(const struct schedule_answers *answers) {
         common.offload &= same_number(answer->offload, first->offload);
         common.noise |= answer->noisy.samples > 0;
         common.bytes |= answer->timeline && answer->timeline->peak_bytes;
+        common.over_cap += answer->timeline && answer->timeline->over_cap >= 0;
     }
     return common;
 }
@@ -204,7 +252,7 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
     if (common->noise) kerf_text_printf(cells, "%.6g s\t", answer->noisy.p95_s);
     words_percent(cells, bubble.of_makespan, 2, 0);
     kerf_text_printf(cells, "\t%.6g s\t%.4g%s", timeline->span_s, answer_peak(answer),
-                     timeline->over_cap >= 0 ? " > cap" : "");
+                     timeline->over_cap >= 0 ? OVER_CAP : "");
     if (common->bytes) {
         kerf_text_add(cells, "\t");
         quantity_bytes(cells, answer_peak_bytes(answer));
@@ -232,22 +280,26 @@ static int32_t best_row(const struct schedule_answers *answers) {
     return best;
 }
 
-static void print_heading(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
+static void print_heading(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
+                          int32_t columns) {
     const struct schedule_answer *first = &answers->items[0];
     int32_t devices = 0;
+    struct kerf_text words = {0};
     for (int32_t i = 0; i < answers->count; i++)
         if (answers->items[i].schedule) devices = answers->items[i].schedule->devices;
-    kerf_text_printf(out, "%d device%s", devices, devices == 1 ? "" : "s");
+    kerf_text_printf(&words, "%d device%s", devices, devices == 1 ? "" : "s");
     if (common->microbatches) {
-        kerf_text_add(out, ", ");
-        words_microbatches(out, first->microbatches, 7);
+        kerf_text_add(&words, ", ");
+        words_microbatches(&words, first->microbatches, 7);
     }
     if (common->cap && !isnan(first->cap)) {
-        kerf_text_add(out, ", at most ");
-        words_cap(out, first);
-        kerf_text_add(out, " on a device");
+        kerf_text_add(&words, ", at most ");
+        words_cap(&words, first);
+        kerf_text_add(&words, " on a device");
     }
-    kerf_text_add(out, "\n\n");
+    line(out, "", &words, columns);
+    kerf_text_add(out, "\n");
+    kerf_text_free(&words);
 }
 
 static void print_rows(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
@@ -262,20 +314,29 @@ static void print_rows(struct kerf_text *out, const struct schedule_answers *ans
     for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
     at = 1 + !common->microbatches + !common->cap + !common->recompute + !common->offload +
          common->noise; /* of the step; the last to stay */
-    columns[at + 1].leave_out = 1;
-    columns[at + 2].leave_out = 3; /* span */
-    columns[at + 4 + common->bytes].leave_out = 4;
-    columns[at + 5 + common->bytes].leave_out = 5;
-    columns[at + 6 + common->bytes].leave_out = 2;
+    columns[at + 1].leave_out = 2;
+    columns[at + 2].leave_out = 4; /* span */
+    columns[at + 3].leave_out = 1; /* activations */
+    columns[at + 4 + common->bytes].leave_out = 5;
+    columns[at + 5 + common->bytes].leave_out = 6;
+    columns[at + 6 + common->bytes].leave_out = 3;
     for (int32_t i = 0; i < answers->count; i++)
         if (answers->items[i].timeline) add_row(&cells, &answers->items[i], common);
+    const size_t begin = out->length;
     terminal_table(out, &cells, columns, style->columns, style->colour, best_row(answers));
+    if (common->over_cap && out->data && strstr(out->data + begin, OVER_CAP) == NULL) {
+        kerf_text_clear(&cells);
+        kerf_text_printf(&cells, "%d of these hold%s more than the cap: a wider terminal or --format csv shows which",
+                         common->over_cap, common->over_cap == 1 ? "s" : "");
+        line(out, "", &cells, style->columns);
+    }
     out->failed |= cells.failed;
     kerf_text_free(&cells);
 }
 
 /* A schedule that other programs refuse is named once, with the numbers of micro-batches that they refuse. */
-static void print_warnings(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
+static void print_warnings(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
+                           struct kerf_text *words, int32_t columns) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         int32_t first = 0, last = -1; /* micro-batches already told */
@@ -283,50 +344,59 @@ static void print_warnings(struct kerf_text *out, const struct schedule_answers 
         while (first < i && !(answers->items[first].warning && strcmp(answers->items[first].name, answer->name) == 0))
             first++;
         if (first < i) continue;
-        kerf_text_add(out, answer->name);
+        kerf_text_add(words, answer->name);
         for (int32_t k = i; k < answers->count && !common->microbatches; k++) {
             const struct schedule_answer *other = &answers->items[k];
             if (other->warning == NULL || strcmp(other->name, answer->name) != 0 || other->microbatches == last)
                 continue;
-            kerf_text_printf(out, last < 0 ? " with %d" : ", %d", other->microbatches);
+            kerf_text_printf(words, last < 0 ? " with %d" : ", %d", other->microbatches);
             last = other->microbatches;
         }
-        if (last >= 0) kerf_text_printf(out, " micro-batch%s", last == 1 ? "" : "es");
-        kerf_text_printf(out, " is refused by %s\n", answer->warning);
+        if (last >= 0) kerf_text_printf(words, " micro-batch%s", last == 1 ? "" : "es");
+        kerf_text_printf(words, " is refused by %s", answer->warning);
+        line(out, "", words, columns);
     }
 }
 
-static void print_refusals(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
+static void print_refusals(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
+                           struct kerf_text *words, int32_t columns) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline) continue;
-        kerf_text_add(out, answer->name);
+        kerf_text_add(words, answer->name);
         if (!common->microbatches) {
-            kerf_text_add(out, ", ");
-            words_microbatches(out, answer->microbatches, 7);
+            kerf_text_add(words, ", ");
+            words_microbatches(words, answer->microbatches, 7);
         }
         if (!common->cap) {
-            kerf_text_add(out, ", cap of ");
-            words_cap(out, answer);
+            kerf_text_add(words, ", cap of ");
+            words_cap(words, answer);
         }
-        if (!common->recompute) kerf_text_printf(out, ", recompute %.4g %%", 100 * answer->recompute);
-        if (!common->offload) kerf_text_printf(out, ", offload %.4g %%", 100 * answer->offload);
-        kerf_text_printf(out, ": %s\n", answer->error.message);
+        if (!common->recompute) kerf_text_printf(words, ", recompute %.4g %%", 100 * answer->recompute);
+        if (!common->offload) kerf_text_printf(words, ", offload %.4g %%", 100 * answer->offload);
+        kerf_text_printf(words, ": %s", answer->error.message);
+        line(out, "", words, columns);
     }
 }
 
 static void print_several(struct kerf_text *out, const struct schedule_answers *answers,
                           const struct render_style *style) {
     const struct common common = look(answers);
-    print_heading(out, answers, &common);
+    struct kerf_text words = {0};
+    print_heading(out, answers, &common, style->columns);
     print_rows(out, answers, &common, style);
-    kerf_text_add(out, "\nabove optimum: how much longer the step is, at most, than the shortest possible step with "
-                       "the same operations and memory\n");
-    print_warnings(out, answers, &common);
-    print_refusals(out, answers, &common);
-    if (answers->interrupted)
-        kerf_text_printf(out, "Interrupted: the last search was cut short; %d more %s not begun.\n", answers->not_begun,
-                         answers->not_begun == 1 ? "was" : "were");
+    kerf_text_add(out, "\n");
+    kerf_text_add(&words, "above optimum: how much longer the step is, at most, than the shortest possible step with "
+                          "the same operations and memory");
+    line(out, "", &words, style->columns);
+    print_warnings(out, answers, &common, &words, style->columns);
+    print_refusals(out, answers, &common, &words, style->columns);
+    if (answers->interrupted) {
+        kerf_text_printf(&words, "Interrupted: the last search was cut short; %d more %s not begun.",
+                         answers->not_begun, answers->not_begun == 1 ? "was" : "were");
+        line(out, "", &words, style->columns);
+    }
+    kerf_text_free(&words);
 }
 
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,
@@ -448,13 +518,13 @@ void print_schedule_csv(struct kerf_text *out, const struct schedule_answers *an
 /* ---- What a measured run says of the times of its stages ------------------------------------------------------- */
 
 /* "12.1 ms (11.9 ms to 12.6 ms)": the median and the quartiles. */
-static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *spread) {
+static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *spread, int with_quartiles) {
     if (spread->count == 0) {
         kerf_text_add(out, "-");
         return;
     }
     quantity_seconds(out, spread->median_s);
-    if (spread->low_s == spread->high_s) return;
+    if (!with_quartiles || spread->low_s == spread->high_s) return;
     kerf_text_add(out, " (");
     quantity_seconds(out, spread->low_s);
     kerf_text_add(out, " to ");
@@ -462,52 +532,96 @@ static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *
     kerf_text_add(out, ")");
 }
 
-static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
+/* A row for each stage; with the quartiles where there is room for them. */
+static void stage_cells(struct kerf_text *cells, const struct kerf_trace_fit *fit, int with_quartiles) {
     static const char *const names[KERF_OP_MEASURED] = {"forward", "backward", "input", "weights", "fused"};
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
-    struct kerf_text cells = {0};
     int there[KERF_OP_MEASURED] = {0};
+    kerf_text_clear(cells);
     for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int32_t k = 0; k < fit->stages; k++) there[kind] |= fit->of_kind[kind][k].count > 0;
-    kerf_text_add(&cells, "stage");
+    kerf_text_add(cells, "stage");
     for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
-        if (there[kind]) kerf_text_printf(&cells, "\t%s", names[kind]);
-    kerf_text_add(&cells, "\n");
+        if (there[kind]) kerf_text_printf(cells, "\t%s", names[kind]);
+    kerf_text_add(cells, "\n");
     for (int32_t k = 0; k < fit->stages; k++) {
-        kerf_text_printf(&cells, "%d", k);
+        kerf_text_printf(cells, "%d", k);
         for (int kind = 0; kind < KERF_OP_MEASURED; kind++) {
             if (!there[kind]) continue;
-            kerf_text_add(&cells, "\t");
-            words_spread(&cells, &fit->of_kind[kind][k]);
+            kerf_text_add(cells, "\t");
+            words_spread(cells, &fit->of_kind[kind][k], with_quartiles);
         }
-        kerf_text_add(&cells, "\n");
+        kerf_text_add(cells, "\n");
     }
+}
+
+static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
+    struct kerf_text cells = {0};
+    stage_cells(&cells, fit, 1);
+    const int fits = terminal_table_width(&cells) <= style->columns;
+    if (!fits) stage_cells(&cells, fit, 0);
     terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    if (!fits) kerf_text_add(out, "not shown, for lack of room: quartiles\n");
     out->failed |= cells.failed;
     kerf_text_free(&cells);
 }
 
 void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, const struct kerf_trace_fit *fit,
                      const struct render_style *style) {
-    kerf_text_printf(out, "%s: ", trace->source);
-    words_size(out, trace->schedule);
-    kerf_text_printf(out, ", step %d of %d\n\n", trace->step + 1, trace->steps);
-    print_stages(out, fit, style);
-    kerf_text_add(out, "\n  latency         ");
-    if (fit->p2p.count)
-        words_spread(out, &fit->p2p);
-    else
-        kerf_text_add(out, "no device ever waited for a message: at most what is in the file");
-    kerf_text_add(out, "\n  pauses          ");
-    quantity_seconds(out, fit->times->overhead_s);
-    kerf_text_add(out, " between operations, in the median\n  measured        ");
-    quantity_seconds(out, fit->measured_s);
-    if (!isnan(fit->simulated_s)) {
-        kerf_text_add(out, "\n  simulated       ");
-        quantity_seconds(out, fit->simulated_s);
-        kerf_text_add(out, ", the trace's own order with these times: ");
-        words_percent(out, fit->residual, 1, 1);
-    }
+    struct kerf_text words = {0};
+    kerf_text_printf(&words, "%s: ", trace->source);
+    words_size(&words, trace->schedule);
+    kerf_text_printf(&words, ", step %d of %d", trace->step + 1, trace->steps);
+    line(out, "", &words, style->columns);
     kerf_text_add(out, "\n");
-    if (trace->notes[0]) kerf_text_printf(out, "\n%s", trace->notes);
+    print_stages(out, fit, style);
+    kerf_text_add(out, "\n");
+    if (fit->p2p.count)
+        words_spread(&words, &fit->p2p, 1);
+    else
+        kerf_text_add(&words, "no device ever waited for a message: at most what is in the file");
+    line(out, "  latency", &words, style->columns);
+    quantity_seconds(&words, fit->times->overhead_s);
+    kerf_text_add(&words, " between operations, in the median");
+    line(out, "  pauses", &words, style->columns);
+    quantity_seconds(&words, fit->measured_s);
+    line(out, "  measured", &words, style->columns);
+    if (!isnan(fit->simulated_s)) {
+        quantity_seconds(&words, fit->simulated_s);
+        kerf_text_add(&words, ", the trace's own order with these times: ");
+        words_percent(&words, fit->residual, 1, 1);
+        line(out, "  simulated", &words, style->columns);
+    }
+    if (trace->notes[0]) kerf_text_add(out, "\n");
+    for (const char *note = trace->notes; *note; note += strcspn(note, "\n"), note += *note == '\n') {
+        kerf_text_write(&words, note, strcspn(note, "\n"));
+        line(out, "", &words, style->columns);
+    }
+    kerf_text_free(&words);
+}
+
+void print_verdict_table(struct kerf_text *out, const struct kerf_schedule_verdict *verdict, int32_t columns) {
+    const struct kerf_schedule size = {
+        .microbatches = verdict->microbatches, .stages = verdict->stages, .devices = verdict->devices, .slices = 1};
+    struct kerf_text words = {0};
+    kerf_text_add(&words, "verified: ");
+    words_size(&words, &size);
+    line(out, "", &words, columns);
+    kerf_text_add(out, "\n");
+    quantity_seconds(&words, verdict->bound_s);
+    kerf_text_printf(&words, ": no order of these operations within the memory caps has a shorter %s",
+                     verdict->objective == KERF_OBJECTIVE_SPAN ? "span" : "makespan");
+    line(out, "  lower bound", &words, columns);
+    if (!isnan(verdict->takes_s)) {
+        quantity_seconds(&words, verdict->takes_s);
+        kerf_text_add(&words, verdict->optimal ? ": optimal" : ": at most ");
+        if (!verdict->optimal) {
+            words_percent(&words, verdict->takes_s / verdict->bound_s - 1, 2, 0);
+            kerf_text_add(&words, " above the optimum");
+        }
+        line(out, "  order", &words, columns);
+    }
+    kerf_text_printf(&words, "%lld step%s", (long long)verdict->steps, verdict->steps == 1 ? "" : "s");
+    line(out, "  proof", &words, columns);
+    kerf_text_free(&words);
 }
