@@ -239,23 +239,15 @@ static int32_t check_unused(const struct schedule_options *values, const struct 
     return KERF_OK;
 }
 
-/* Formats of other programs hold one schedule, and PyTorch's no moves: told before the search. */
+/* Formats of other programs: what they cannot hold is told before the search. */
 static int32_t check_formats(const struct schedule_question *question, const struct render *render,
                              struct kerf_error *err) {
     static const char *const of_one[] = {"torch", "torch-comms", "text", "chrome"};
-    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
-        if (!render_writes(render, of_one[i])) continue;
-        if (schedule_question_is_several(question))
-            return kerf_error_set(err, KERF_EINVALID, "--format %s takes one schedule, not a comparison or a sweep",
-                                  of_one[i]);
-        if (strncmp(of_one[i], "torch", 5) == 0 &&
-            (question->recompute.values[0] > 0 || question->offload.values[0] > 0))
-            return kerf_error_set(err, KERF_EINVALID,
-                                  "--format %s has no recomputation and no offload: leave --recompute and --offload "
-                                  "out, and let the stages recompute (torch.utils.checkpoint)",
-                                  of_one[i]);
-    }
-    return KERF_OK;
+    int32_t code = KERF_OK;
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one && code == KERF_OK; i++)
+        if (render_writes(render, of_one[i]))
+            code = schedule_question_check_format(question, of_one[i], strncmp(of_one[i], "torch", 5) == 0, err);
+    return code;
 }
 
 /* The file of times may be for other schedules too. */

@@ -158,6 +158,9 @@ static int32_t answer_schedule(const struct command *command, const struct reque
         answers.trace = question.trace;
         answers.trace_fit = question.trace_fit;
         code = check_operations(&question, request->options->operations, err);
+        if (code == KERF_OK && (request->format == ANSWER_TEXT || request->format == ANSWER_CSV))
+            code = schedule_question_check_format(&question, request->format == ANSWER_TEXT ? "text" : "csv",
+                                                  request->format == ANSWER_CSV, err);
         if (code == KERF_OK) code = schedule_answers_make(&question, progress_of(request), &answers, err);
         if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
         if (code == KERF_OK && request->format == ANSWER_SVG)

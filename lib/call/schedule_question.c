@@ -594,6 +594,19 @@ int schedule_question_is_several(const struct schedule_question *question) {
            question->recompute.count > 1 || question->offload.count > 1;
 }
 
+int32_t schedule_question_check_format(const struct schedule_question *question, const char *format, int is_torch,
+                                       struct kerf_error *err) {
+    if (schedule_question_is_several(question))
+        return kerf_error_set(err, KERF_EINVALID, "the format %s holds one schedule, not a comparison or a sweep",
+                              format);
+    if (is_torch && (question->recompute.values[0] > 0 || question->offload.values[0] > 0))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the format %s has no recomputation and no offload: leave --recompute and --offload out, "
+                              "and let the stages recompute (torch.utils.checkpoint)",
+                              format);
+    return KERF_OK;
+}
+
 /* ---- Uses ------------------------------------------------------------------------------------------------- */
 
 int schedule_question_is_use(const void *context, const char *use) {

@@ -437,6 +437,10 @@ void schedule_question_free(struct schedule_question *question);
 /* Whether it has several answers: a comparison or a sweep. */
 int schedule_question_is_several(const struct schedule_question *question);
 
+/* Refuses what a format of other programs cannot hold: all but one schedule, and if it is PyTorch's, R, O and L. */
+int32_t schedule_question_check_format(const struct schedule_question *question, const char *format, int is_torch,
+                                       struct kerf_error *err);
+
 /* Which of the keys, at most 32, the file of times has: bit k for keys[k]; 0 where there is no file. */
 int32_t schedule_times_keys(const struct schedule_question *question, const char *const *keys, int32_t count,
                             uint32_t *ret_there, struct kerf_error *err);

@@ -212,6 +212,24 @@ static void answers_may_be_pictures(void **state) {
     assert_null(answer);
 }
 
+/* The first of them may have no answer. */
+static void a_text_is_of_one_schedule(void **state) {
+    (void)state;
+    static const char *const requests[] = {
+        "{\"schedule\":[\"dualpipe\",\"gpipe\"],\"devices\":3,\"microbatches\":3}",
+        "{\"schedule\":\"gpipe\",\"devices\":3,\"microbatches\":\"2,3\"}",
+    };
+    struct kerf_call_options options = {.size = sizeof options};
+    char *answer = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        options.format = i / 2 ? "csv" : "text";
+        assert_int_equal(kerf_call("schedule", requests[i % 2], strlen(requests[i % 2]), &options, &answer, &err),
+                         KERF_EINVALID);
+        assert_non_null(strstr(err.message, "holds one schedule, not a comparison or a sweep"));
+    }
+    assert_null(answer);
+}
+
 /* Programs that were built against an older or a newer header, and one that forgot the size. */
 static void options_have_a_size(void **state) {
     (void)state;
@@ -395,6 +413,7 @@ int main(void) {
         cmocka_unit_test(progress_ends_the_work_with_what_is_known),
         cmocka_unit_test(eight_threads_may_call),
         cmocka_unit_test(answers_may_be_pictures),
+        cmocka_unit_test(a_text_is_of_one_schedule),
         cmocka_unit_test(options_have_a_size),
         cmocka_unit_test(requests_of_attackers_are_refused),
         cmocka_unit_test(a_flag_ends_the_work),
