@@ -225,16 +225,24 @@ static int within_cap(const struct schedule_answers *answers) {
 }
 
 /* Refuses an option that no output uses, which would be ignored. */
-static int32_t check_unused(const struct schedule_options *values, const struct render *render,
-                            struct kerf_error *err) {
+static int32_t check_unused(const struct schedule_options *values, const struct schedule_question *question,
+                            const struct render *render, struct kerf_error *err) {
     const char *part = !isnan(values->from) ? "--from" : !isnan(values->to) ? "--to" : NULL;
+    const int is_several = schedule_question_is_several(question);
+    const int has_table = render_writes(render, "table"), has_picture = render_writes(render, "picture");
     if (values->recv && !render_writes(render, "torch-comms"))
         return kerf_error_set(err, KERF_EINVALID, "--recv is only for --format torch-comms");
     if (values->to == 0) return kerf_error_set(err, KERF_EINVALID, "--to must lie behind the start, not at 0");
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
-    if (part && !render_writes(render, "table") && !render_writes(render, "picture"))
+    if (part && !has_table && !has_picture)
         return kerf_error_set(err, KERF_EINVALID, "%s is for tables and pictures; %s has the whole timeline", part,
+                              values->format);
+    if (part && !has_picture && (is_several || values->ask.no_ops))
+        return kerf_error_set(err, KERF_EINVALID, "%s is of a timeline: there is none in %s", part,
+                              is_several ? "the table of several schedules" : "a table with --no-ops");
+    if (values->ask.no_ops && !has_table && !has_picture && !render_writes(render, "json") && !is_several)
+        return kerf_error_set(err, KERF_EINVALID, "--no-ops is for tables and JSON; %s consists of operations",
                               values->format);
     return KERF_OK;
 }
@@ -327,7 +335,7 @@ static int answer(const struct schedule_options *values) {
     int32_t code = schedule_question_read(&values->ask, &question, &err);
     if (code != KERF_OK) return cli_fail(&err);
     code = render_check(&render, &err);
-    if (code == KERF_OK) code = check_unused(values, &render, &err);
+    if (code == KERF_OK) code = check_unused(values, &question, &render, &err);
     if (code == KERF_OK) code = check_formats(&question, &render, &err);
     if (code == KERF_OK) code = check_certificate(values, &question, &err);
     answers.trace = question.trace;
@@ -469,6 +477,9 @@ static int list(const struct schedule_options *values) {
     int32_t code = KERF_OK;
     if (!is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "--list prints a table or json, not %s", values->format);
+    if (code == KERF_OK && values->ask.names.count > 0)
+        code = kerf_error_set(&err, KERF_EINVALID, "--list shows all schedules, not '%.64s' alone",
+                              values->ask.names.items[0]);
     if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);

@@ -280,7 +280,8 @@ static int32_t read_slices(const struct schedule_values *values, struct schedule
     if (!any_slices(question))
         return kerf_error_set(err, KERF_EINVALID,
                               "%s is for schedules that cut micro-batches into slices, such as seq1f1b", option);
-    if (values->attention == NULL) return KERF_OK;
+    if (values->attention == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "--slice-cut needs --attention: without it the cut changes nothing");
     int32_t code = read_shares(values->attention, option, &list, err);
     if (code == KERF_OK && list.count != 1)
         return kerf_error_set(err, KERF_EINVALID, "--attention takes one share, not %d", list.count);

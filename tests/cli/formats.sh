@@ -20,7 +20,7 @@ each() {
             [ -s .out ] || echo "(nothing is printed: kerf $command --format $form $*)"
             ;;
         2)
-            if [ "$(wc -l <.err)" != 1 ] || [ -s .out ] || ! grep -q 'format.*must be\|prints\|takes one schedule' .err; then
+            if [ "$(wc -l <.err)" != 1 ] || [ -s .out ] || ! grep -q 'format.*must be\|prints\|holds one schedule' .err; then
                 echo "(kerf $command --format $form $*: $(cat .err))"
             fi
             ;;

@@ -110,6 +110,11 @@ ask schedule compare 1f1b 1f1b_overlap -p 2 -m 3 --times times.json --format csv
 # What would be ignored is refused.
 refused schedule 1f1b -p 2 -m 2 --trace-step 1
 refused schedule 1f1b -p 2 -m 2 --from 100
+refused schedule 1f1b -p 2 -m 2 --no-ops --from 1
+refused schedule compare 1f1b zb_h1 -p 2 -m 2 --to 1
+refused schedule 1f1b -p 2 -m 2 --no-ops --format csv
+refused schedule --list 1f1b
+refused schedule seq1f1b -p 2 -m 2 --slice-cut equal
 refused schedule 1f1b -p 2 -m 2 --to 0
 echo "== two messages of a fused pair leave together, and a blocking sender waits for the later one"
 cat >pair.sched <<'END'
