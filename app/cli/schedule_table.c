@@ -209,7 +209,8 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
 
 /* What is common to all goes into the heading, what differs into columns. */
 struct common {
-    int microbatches, cap, bytes;
+    int32_t microbatches; /* 0: they differ */
+    int cap, bytes;
     int recompute, offload; /* 1: the same share everywhere */
     int32_t noise;          /* 1: steps under noise are known */
     int32_t over_cap;       /* how many hold more than their cap */
@@ -220,10 +221,12 @@ static const char OVER_CAP[] = " > cap"; /* behind activations */
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 static struct common look(const struct schedule_answers *answers) {
-    struct common common = {.microbatches = 1, .cap = 1, .recompute = 1, .offload = 1};
+    struct common common = {.cap = 1, .recompute = 1, .offload = 1};
+    int differ = 0;
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i], *first = &answers->items[0];
-        common.microbatches &= answer->microbatches == first->microbatches;
+        differ |= common.microbatches && answer->microbatches && answer->microbatches != common.microbatches;
+        if (answer->microbatches) common.microbatches = answer->microbatches; /* of a refused file they are not known */
         common.cap &= same_number(answer->cap, first->cap);
         common.recompute &= same_number(answer->recompute, first->recompute);
         common.offload &= same_number(answer->offload, first->offload);
@@ -231,6 +234,7 @@ static struct common look(const struct schedule_answers *answers) {
         common.bytes |= answer->timeline && answer->timeline->peak_bytes;
         common.over_cap += answer->timeline && answer->timeline->over_cap >= 0;
     }
+    if (differ) common.microbatches = 0;
     return common;
 }
 
@@ -283,14 +287,19 @@ static int32_t best_row(const struct schedule_answers *answers) {
 static void print_heading(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
                           int32_t columns) {
     const struct schedule_answer *first = &answers->items[0];
-    int32_t devices = 0;
+    int32_t least = INT32_MAX, most = 0; /* files have devices of their own */
     struct kerf_text words = {0};
-    for (int32_t i = 0; i < answers->count; i++)
-        if (answers->items[i].schedule) devices = answers->items[i].schedule->devices;
-    kerf_text_printf(&words, "%d device%s", devices, devices == 1 ? "" : "s");
+    for (int32_t i = 0; i < answers->count; i++) {
+        if (answers->items[i].schedule == NULL) continue;
+        const int32_t devices = answers->items[i].schedule->devices;
+        if (devices < least) least = devices;
+        if (devices > most) most = devices;
+    }
+    if (least < most) kerf_text_printf(&words, "%d to ", least);
+    kerf_text_printf(&words, "%d device%s", most, most == 1 ? "" : "s");
     if (common->microbatches) {
         kerf_text_add(&words, ", ");
-        words_microbatches(&words, first->microbatches, 7);
+        words_microbatches(&words, common->microbatches, 7);
     }
     if (common->cap && !isnan(first->cap)) {
         kerf_text_add(&words, ", at most ");
@@ -364,7 +373,7 @@ static void print_refusals(struct kerf_text *out, const struct schedule_answers 
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline) continue;
         kerf_text_add(words, answer->name);
-        if (!common->microbatches) {
+        if (!common->microbatches && answer->microbatches) {
             kerf_text_add(words, ", ");
             words_microbatches(words, answer->microbatches, 7);
         }
@@ -470,7 +479,8 @@ static void csv_figures(struct kerf_text *out, const struct schedule_answer *ans
 /* What was asked, where there is no answer. */
 static void csv_refused(struct kerf_text *out, const struct schedule_answer *answer) {
     csv_text(out, answer->name);
-    kerf_text_printf(out, ",,,%d", answer->microbatches);
+    kerf_text_add(out, ",,");
+    csv_number(out, answer->microbatches ? answer->microbatches : NAN);
     csv_caps(out, answer);
     kerf_text_repeat(out, ",", 14); /* from makespan_s to refused_elsewhere */
 }

@@ -476,7 +476,7 @@ static void refusals_json(struct kerf_json *json, const struct schedule_answers 
         if (answer->timeline) continue;
         kerf_json_open(json, NULL, '{');
         kerf_json_string(json, "schedule", answer->name);
-        kerf_json_integer(json, "microbatches", answer->microbatches);
+        if (answer->microbatches) kerf_json_integer(json, "microbatches", answer->microbatches);
         asked_json(json, answer);
         kerf_json_string(json, "why", answer->error.message);
         kerf_json_close(json, '}');

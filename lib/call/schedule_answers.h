@@ -11,8 +11,8 @@
 
 /* One schedule under one set of conditions. */
 struct schedule_answer {
-    const char *name; /* as the user wrote it; NULL: the trace's own order */
-    int32_t microbatches;
+    const char *name;          /* as the user wrote it; NULL: the trace's own order */
+    int32_t microbatches;      /* 0: a file's own, and it could not be read */
     double cap;                /* --memory-cap of this answer; NAN: none */
     int32_t cap_in_bytes;      /* 1: the cap is in bytes */
     double recompute, offload; /* the shares of this answer; NAN: not said */

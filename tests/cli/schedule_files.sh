@@ -29,6 +29,10 @@ json <trace.json | grep -c 'ph=.X'
 echo "== refused"
 printf 'devices 2\nmicrobatches 1\ndevice 0 { F B }\ndevice 1 { B F }\n' >wrong.sched
 refused schedule wrong.sched
+for format in "table" "csv" "json --no-ops"; do
+    # shellcheck disable=SC2086
+    ask schedule compare wrong.sched examples/1f1b.sched --format $format
+done
 printf 'devices 2\nmicrobatches 1\ndevice 0 { F B }\ndevice 1 { F Q }\n' >wrong.sched
 refused schedule wrong.sched
 printf 'devices 2\nmicrobatches 2\ndevice 0 { F B }\ndevice 1 { F B }\n' >wrong.sched
@@ -42,6 +46,8 @@ refused schedule wrong.csv
 refused schedule nowhere.sched
 refused schedule dualpipe -p 4 -m 8 --format torch
 refused schedule seq1f1b -p 4 -m 8 --format torch-comms
+printf 'devices 2\nmicrobatches 8\ndevice i { repeat m { F } repeat m { B } }\n' >two.sched
+ask schedule compare two.sched examples/1f1b.sched
 printf 'devices 4\nmicrobatches 4\nplacement both 4\ndevice i { F B }\n' >wrong.sched
 refused schedule wrong.sched
 printf 'devices 4\nmicrobatches 4\nplacement 0 1 / 1\ndevice i { F B }\n' >wrong.sched
