@@ -80,6 +80,7 @@ static int is_far_slower(const struct surface_model *model, int32_t setting, int
 static int32_t with_value(struct kerf_tune_study *study, int32_t of, int32_t param, int32_t value) {
     const struct kerf_tune_space *space = study->space;
     int32_t values[TUNE_PARAMS_MAX];
+    if (value < 0 || value >= space->params[param].num_values) return -1;
     memcpy(values, space->values + (int64_t)of * space->num_params, (size_t)space->num_params * sizeof *values);
     values[param] = value;
     return history_meet(study, values);
@@ -187,11 +188,19 @@ static const double WALL_RISE = 0.1, WALL_STEEPER = 1.5;
 static double mean_with(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
                         int32_t value) {
     double mean, sd;
-    if (value < 0 || value >= study->space->params[param].num_values) return NAN;
     int32_t setting = with_value(study, of, param, value), at = setting < 0 ? -1 : surface_model_find(model, setting);
     if (at < 0) return NAN;
     surface_model_moments(model, at, &mean, &sd);
     return mean;
+}
+
+/* Whether this value, which takes so much more than the one before it, is behind a wall. */
+static int is_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+                   int32_t value, int32_t side, double rise) {
+    int32_t next = with_value(study, of, param, value + side);
+    double beyond = mean_with(study, model, of, param, value + side) - mean_with(study, model, of, param, value);
+    if (isnan(beyond) || !history_is_open(study, next)) beyond = 0;
+    return rise > WALL_RISE && rise > WALL_STEEPER * beyond;
 }
 
 /* The first value of an axis behind a wall, seen from the leader to that side; -1: there is none. */
@@ -202,8 +211,7 @@ static int32_t value_behind_wall(struct kerf_tune_study *study, const struct sur
     for (int32_t value = own + side; before <= least + STEP_NEAR; value += side) {
         double mean = mean_with(study, model, of, param, value), rise = mean - before;
         if (isnan(mean)) return -1;
-        double next = mean_with(study, model, of, param, value + side), beyond = isnan(next) ? 0 : next - mean;
-        if (rise > WALL_RISE && rise > WALL_STEEPER * beyond) return value;
+        if (is_wall(study, model, of, param, value, side, rise)) return value;
         before = mean;
     }
     return -1;
@@ -228,8 +236,7 @@ static int32_t beyond_wall(struct kerf_tune_study *study, const struct surface_m
     while (from >= 0 && tries_of(model, from) > 0) {
         int32_t value = space->values[(int64_t)from * space->num_params + param];
         if (!(mean_with(study, model, from, param, value) <= least + STEP_NEAR)) return -1;
-        value += side;
-        from = value < 0 || value >= space->params[param].num_values ? -1 : with_value(study, from, param, value);
+        from = with_value(study, from, param, value + side);
     }
     return from >= 0 && history_is_open(study, from) ? from : -1;
 }
@@ -258,15 +265,59 @@ static int32_t behind_wall_of(struct kerf_tune_study *study, const struct surfac
     return -1;
 }
 
-static int32_t behind_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+/* The first that `find` finds from the leader, to either side of each ordered axis; -1: nothing. */
+static int32_t on_each_side(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                            int32_t (*find)(struct kerf_tune_study *study, const struct surface_model *model,
+                                            int32_t of, int32_t param, int32_t side)) {
     const struct kerf_tune_space *space = study->space;
     if (!model->scale.logarithmic || surface_model_find(model, of) < 0) return -1;
     for (int32_t k = 0; k < space->num_params; k++)
         for (int32_t side = -1; side <= 1 && kernel_is_ordered(&space->params[k]); side += 2) {
-            int32_t setting = behind_wall_of(study, model, of, k, side);
+            int32_t setting = find(study, model, of, k, side);
             if (setting >= 0) return setting;
         }
     return -1;
+}
+
+static int32_t behind_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    return on_each_side(study, model, of, behind_wall_of);
+}
+
+/* The next setting on an axis, to the side where less is expected, of those that are not left out; -1: there is none. */
+static int32_t likelier_side(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                             int32_t param) {
+    int32_t own = study->space->values[(int64_t)of * study->space->num_params + param], likelier = -1;
+    double least = INFINITY;
+    for (int32_t value = own - 1; value <= own + 1; value += 2) {
+        int32_t setting = with_value(study, of, param, value);
+        double mean = mean_with(study, model, of, param, value);
+        if (setting < 0 || !history_is_open(study, setting) || (likelier >= 0 && !(mean < least))) continue;
+        likelier = setting;
+        least = mean;
+    }
+    return likelier;
+}
+
+/* A wall may slant, as that of memory which workers and their batches share. Then the best may be around the corner: over it
+ * on one axis, and one step back on another. */
+static int32_t around_corner(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                             int32_t param, int32_t side) {
+    const struct kerf_tune_space *space = study->space;
+    int32_t own = space->values[(int64_t)of * space->num_params + param];
+    int32_t over = with_value(study, of, param, own + side);
+    double rise = mean_with(study, model, of, param, own + side) - mean_with(study, model, of, param, own);
+    if (over < 0 || (history_is_open(study, over) && !is_wall(study, model, of, param, own + side, side, rise)))
+        return -1;
+    for (int32_t p = 0; p < space->num_params; p++) {
+        if (p == param || !kernel_is_ordered(&space->params[p])) continue;
+        int32_t setting = likelier_side(study, model, over, p);
+        if (setting >= 0 && tries_of(model, setting) == 0) return setting;
+    }
+    return -1;
+}
+
+static int32_t around_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    return on_each_side(study, model, of, around_corner);
 }
 
 /* With another value of a parameter, next to its own where they are ordered, from `from` on; -1: there is none. */
@@ -332,6 +383,7 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         {size_of_machine, "at a size of the machine, where nothing was measured"},
         {before_step, "before a step, where nothing was measured"},
         {behind_wall, "behind a wall, with a value that may move it"},
+        {around_wall, "over a wall beside the leader, and a step back on another axis"},
         {presumed_out, "beside the leader: is memory really too small for it?"},
         {run_once, "beside the leader: was its only run a slow one by chance?"},
     };
