@@ -4,14 +4,15 @@
  * was expected to be fast, and for the rest settings at random, other ones each time. An answer "within 3 % of the best"
  * then means the best of the settings that were looked at.
  */
-#include "tune/history.h"
-#include "tune/kernel.h"
-#include "tune/param.h"
+#include "tune/active_set.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tune/kernel.h"
+#include "tune/known_settings.h"
+#include "tune/param.h"
 
 enum {
     MEASURED_MAX = 100,
@@ -70,7 +71,7 @@ static void take_neighbours(struct choice *choice, int32_t setting) {
         for (int32_t to = values[k] - reach; to <= values[k] + reach; to++) {
             if (to < 0 || to >= param->num_values) continue;
             choice->values[k] = to;
-            take_open(choice, history_meet(choice->study, choice->values));
+            take_open(choice, known_settings_meet(choice->study, choice->values));
         }
         choice->values[k] = values[k];
     }
@@ -103,14 +104,14 @@ static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng
         while (i < param->num_values && param->integers[i] % by) i++;
         if (i < param->num_values) choice->values[k] = i;
     }
-    return history_meet(choice->study, choice->values);
+    return known_settings_meet(choice->study, choice->values);
 }
 
 static void take_at_random(struct choice *choice) {
     struct kerf_tune_study *study = choice->study;
     struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
     for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++) {
-        int32_t setting = history_meet_at_random(study, &rng);
+        int32_t setting = known_settings_meet_at_random(study, &rng);
         if (setting >= 0) take_open(choice, tries % 2 ? rounded(choice, setting, &rng) : setting);
     }
 }

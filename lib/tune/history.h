@@ -7,23 +7,7 @@
 #include "base/random.h"
 #include "kerf/tune.h"
 #include "tune/param.h"
-
-/* ---- What is preferred ------------------------------------------------------------------------------------------- */
-
-/* "smaller:ubatch,batch;larger:threads": which of several equivalent settings is wanted. */
-
-struct preference {
-    int32_t *params; /* [num] parameters, the most important first */
-    int32_t *larger; /* [num] 1: larger values come first */
-    int32_t num;     /* 0: nothing is preferred */
-};
-
-/* text: NULL for none. Its arrays are the arena's. KERF_ESYNTAX, KERF_EUNKNOWN, KERF_EINVALID (a parameter twice). */
-int32_t preference_read(const char *text, const struct kerf_tune_space *space, struct arena *arena,
-                        struct preference *ret_preference, struct kerf_error *err);
-
-/* Below 0 where setting a is preferred to b, above 0 where b is; 0 only of a setting and itself. */
-int preference_compare(const struct preference *preference, const struct kerf_tune_space *space, int32_t a, int32_t b);
+#include "tune/preference.h"
 
 /* The observations of one setting. */
 struct tally {
@@ -58,7 +42,7 @@ struct kerf_tune_study {
     int32_t num_censored, num_values;     /* of those that count */
     struct tally *tallies;                /* [num_known], with room for the space's capacity */
     unsigned char grows[TUNE_PARAMS_MAX]; /* 1: an integer of which one step alone was too much for the memory */
-    unsigned char falls[TUNE_PARAMS_MAX]; /* 1: an integer that more memory does not go with (history.c) */
+    unsigned char falls[TUNE_PARAMS_MAX]; /* 1: an integer that more memory does not go with (exclusion.c) */
     int32_t num_known;                    /* settings that were taken in: all, or those of a large grid that were met */
     int32_t num_open;                     /* of these, settings that may be measured */
 
@@ -90,17 +74,6 @@ static inline int32_t history_informative(const struct kerf_tune_study *study) {
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting);
 
-/* Takes in the settings of a large grid that were met meanwhile: open, unless what failed before rules them out. */
-void history_grow(struct kerf_tune_study *study);
-
-/* Whether a setting is skipped by what another one needs in memory alone, although it is not known of each of the integers
- * in which they differ that memory grows with it. */
-int history_is_presumed_out(const struct kerf_tune_study *study, int32_t setting);
-
-/* tune_space_meet and tune_space_at_random, and what is met is taken in. */
-int32_t history_meet(struct kerf_tune_study *study, const int32_t *values);
-int32_t history_meet_at_random(struct kerf_tune_study *study, struct pcg64 *rng);
-
 /* Excludes a setting from measurement; a setting that is excluded already keeps its first reason. The reason lives as
  * long as the study. */
 void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason);
@@ -122,26 +95,5 @@ struct pcg64 history_random(const struct kerf_tune_study *study);
 
 /* "batch=512,ubatch=128" into a buffer for a reason, cut to its size. */
 const char *history_setting(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size);
-
-/* ---- What failures rule out -------------------------------------------------------------------------------------- */
-
-/* Settings that failures rule out, so that they are not measured again. */
-
-/* Takes out what the last observation of the history rules out; where it has a value and its setting was ruled out for
- * want of memory, takes that setting in again, and those that need no more memory. Call it after each observation that
- * counts. */
-void exclusion_update(struct kerf_tune_study *study);
-
-/* ---- The active set (active_set.c): which settings of a large space are modelled --------------------------------- */
-
-enum { ACTIVE_MAX = 200 }; /* settings that are modelled together */
-
-/* 1 when the observation that was just added calls for another set. */
-int active_set_is_due(const struct kerf_tune_study *study);
-
-/* Sets the study's active settings: all of a small space; of a large one a part, chosen anew now and then, and
- * `generation` says that it is another one. Called as observations come, so that the settings depend on those before
- * and on nothing else. 0: no memory. */
-int active_set_update(struct kerf_tune_study *study);
 
 #endif

@@ -19,6 +19,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include "tune/active_set.h"
 #include "base/error_fill.h"
 #include "tune/posterior.h"
 #include "tune/tune_policy.h"
@@ -328,7 +329,8 @@ static int32_t precaution(const struct pareto *pareto, const char **ret_why) {
     }
     for (int o = 0; o < BOTH; o++) {
         const struct posterior_draws *own = pareto->draws[o];
-        int32_t doubtful = precaution_at(pareto->studies[o], own->model, posterior_draws_setting(own, end_of(pareto, o)), ret_why);
+        int32_t doubtful =
+            precaution_at(pareto->studies[o], own->model, posterior_draws_setting(own, end_of(pareto, o)), ret_why);
         if (doubtful >= 0) return doubtful;
     }
     return -1;

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tune/active_set.h"
+#include "tune/exclusion.h"
 #include "tune/kernel.h"
+#include "tune/known_settings.h"
 #include "tune/param.h"
 
 enum { ANCHOR_TRIES = 2 };
@@ -83,7 +86,7 @@ static int32_t with_value(struct kerf_tune_study *study, int32_t of, int32_t par
     if (value < 0 || value >= space->params[param].num_values) return -1;
     memcpy(values, space->values + (int64_t)of * space->num_params, (size_t)space->num_params * sizeof *values);
     values[param] = value;
-    return history_meet(study, values);
+    return known_settings_meet(study, values);
 }
 
 static int32_t size_of_machine(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
@@ -338,11 +341,11 @@ static int32_t presumed_out(struct kerf_tune_study *study, const struct surface_
         for (int32_t v = next_value(study, of, k, 0); v >= 0; v = next_value(study, of, k, v + 1)) {
             int32_t one = with_value(study, of, k, v);
             if (one < 0) continue;
-            if (tries_of(model, one) == 0 && history_is_presumed_out(study, one)) return one;
+            if (tries_of(model, one) == 0 && exclusion_is_presumed(study, one)) return one;
             for (int32_t l = k + 1; l < params; l++)
                 for (int32_t w = next_value(study, of, l, 0); w >= 0; w = next_value(study, of, l, w + 1)) {
                     int32_t two = with_value(study, one, l, w);
-                    if (two >= 0 && tries_of(model, two) == 0 && history_is_presumed_out(study, two)) return two;
+                    if (two >= 0 && tries_of(model, two) == 0 && exclusion_is_presumed(study, two)) return two;
                 }
         }
     return -1;

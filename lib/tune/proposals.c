@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "tune/known_settings.h"
 #include "tune/statistics.h"
 
 enum {
@@ -257,7 +258,8 @@ static void put(struct search *search, int32_t setting) {
 static void put_at_random(struct search *search, struct pcg64 *rng) {
     int32_t num = search->model->study->space->num_settings;
     for (int32_t i = 0; i < num && num <= POOL_MAX; i++) put(search, i);
-    for (int32_t i = 0; i < AT_RANDOM && num > POOL_MAX; i++) put(search, history_meet_at_random(search->study, rng));
+    for (int32_t i = 0; i < AT_RANDOM && num > POOL_MAX; i++)
+        put(search, known_settings_meet_at_random(search->study, rng));
     search->num_random = search->count;
 }
 
@@ -271,7 +273,7 @@ static void sweep(struct search *search, int32_t setting, struct pcg64 *rng) {
         int32_t own = values[p], num = space->params[p].num_values, near = SWEEP / 4;
         for (int32_t i = 0; i < num && i < SWEEP; i++) {
             values[p] = num <= SWEEP ? i : i < near ? own - near / 2 + i : (int32_t)random_to(rng, (uint32_t)num - 1);
-            if (values[p] >= 0 && values[p] < num) put(search, history_meet(search->study, values));
+            if (values[p] >= 0 && values[p] < num) put(search, known_settings_meet(search->study, values));
         }
         values[p] = own;
     }

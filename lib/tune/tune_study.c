@@ -10,7 +10,10 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/characters.h"
+#include "tune/active_set.h"
+#include "tune/exclusion.h"
 #include "tune/history.h"
+#include "tune/known_settings.h"
 #include "tune/pareto.h"
 #include "tune/statistics.h"
 #include "tune/tune_policy.h"
@@ -92,7 +95,7 @@ static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_q
     study->tallies = arena_alloc(arena, most, sizeof *study->tallies);
     study->estimates = arena_alloc(arena, most, sizeof *study->estimates);
     if (!study->tallies || !study->estimates) return 0;
-    history_grow(study);
+    known_settings_grow(study);
     study->unseen = NAN;
     own->policy = own->prefer = NULL;
     if (question->policy && (own->policy = arena_strdup(arena, question->policy)) == NULL) return 0;
@@ -165,7 +168,7 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 static int32_t take(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
                     struct kerf_error *err) {
     int32_t code = KERF_OK;
-    history_grow(study);
+    known_settings_grow(study);
     if (!history_add(study, observation)) return error_no_memory(err, "a study");
     if (!observation->disturbed && !observation->warmup) exclusion_update(study);
     if (study->policy->propose && active_set_is_due(study) && history_informative(study) > 0)
@@ -186,7 +189,7 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
 
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     if (setting < 0 || setting >= study->space->num_settings) return;
-    history_grow(study);
+    known_settings_grow(study);
     char *copy = arena_strdup(&study->arena, reason ? reason : "");
     history_exclude(study, setting, copy ? copy : "skipped");
     if (study->second) kerf_tune_study_skip(study->second, setting, reason);
@@ -309,7 +312,7 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
         if (pending[i] < 0 || pending[i] >= study->space->num_settings)
             return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],
                                   (int)study->space->num_settings);
-    history_grow(study);
+    known_settings_grow(study);
     if (study->num_open == 0) {
         policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
         return KERF_OK;
@@ -327,7 +330,7 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
     int32_t code = has_front ? pareto_next(study->pareto, pending, num_pending, slot, bound, ret_decision, err)
                              : study->policy->next(study, pending, num_pending, slot, ret_decision, err);
     assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting) ||
-           history_is_presumed_out(study, ret_decision->setting));
+           exclusion_is_presumed(study, ret_decision->setting));
     int is_over = code == KERF_OK && used >= bound && ret_decision->action == KERF_TUNE_MEASURE;
     return is_over ? stop_instead(study, used, ret_decision, err) : code;
 }
@@ -415,7 +418,7 @@ static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf
 
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                struct kerf_error *err) {
-    history_grow(study);
+    known_settings_grow(study);
     struct kerf_tune_answer answer = {.best = best_mean(study),
                                       .observations = study->num_observations,
                                       .censored = study->num_censored,
