@@ -55,7 +55,8 @@ int64_t hybrid_fullest_stage(const struct kerf_model *model, int64_t stages, con
 static int schedule_takes(const struct pipeliner *pipeliner, const char *schedule, int64_t pp, int64_t vpp,
                           int64_t microbatches) {
     if (strcmp(schedule, "1f1b") == 0) return vpp == 1;
-    if (strcmp(schedule, "interleaved_1f1b") == 0 && (vpp == 1 || microbatches % pp == 0)) return vpp > 1 && pp > 1;
+    if (pp == 1) return 0; /* there is nothing to order */
+    if (strcmp(schedule, "interleaved_1f1b") == 0 && (vpp == 1 || microbatches % pp == 0)) return vpp > 1;
     return pipeliner && pipeliner->takes(schedule, (int32_t)pp, (int32_t)vpp, (int32_t)microbatches);
 }
 

@@ -116,6 +116,8 @@ static int32_t check_samples(const struct kerf_problem *problem, const struct ke
 }
 
 static int32_t check_schedule(const struct kerf_layout *l, struct kerf_error *err) {
+    if (l->pp == 1 && l->schedule[0] && strcmp(l->schedule, "1f1b") != 0)
+        return kerf_error_set(err, KERF_EINVALID, "schedule %s is for pipelines, and pp is 1: use 1f1b", l->schedule);
     if (strcmp(l->schedule, "1f1b") == 0 && l->vpp > 1)
         return kerf_error_set(err, KERF_EINVALID,
                               "schedule 1f1b has one stage on a device, and vpp is %d: use interleaved_1f1b", l->vpp);
@@ -271,6 +273,29 @@ static int all_named(const struct kerf_space *space, const char *schedule) {
     return space->num_schedules > 0;
 }
 
+static int names_schedule(const struct kerf_space *space, const char *schedule) {
+    for (int32_t i = 0; i < space->num_schedules; i++)
+        if (strcmp(space->schedules[i], schedule) == 0) return 1;
+    return 0;
+}
+
+/* Values that go with no layout of one stage, one context shard or one replica. */
+static int32_t check_named_ones(const struct kerf_space *space, struct kerf_error *err) {
+    int is_pp_1 = all_are(&space->pp, 1);
+    if (is_pp_1 && space->num_schedules && !names_schedule(space, "1f1b"))
+        return kerf_error_set(err, KERF_EINVALID, "schedule %s is for pipelines, and pp is 1: use 1f1b, or other sizes",
+                              space->schedules[0]);
+    if (all_are(&space->cp, 1) && space->cp_comm.count && space->cp_comm.of[0] != KERF_CP_COMM_ANY)
+        return kerf_error_set(err, KERF_EINVALID, "cp_comm %s is for layouts with cp above 1, and cp is 1",
+                              kerf_cp_comm_name((enum kerf_cp_comm)space->cp_comm.of[0]));
+    if (all_are(&space->order, KERF_ORDER_TP_CP_PP_DP) && (is_pp_1 || all_are(&space->dp, 1)))
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "order tp-cp-pp-dp differs from tp-cp-dp-pp only where pp and dp are above 1, and %s is 1",
+            is_pp_1 ? "pp" : "dp");
+    return KERF_OK;
+}
+
 /* Values that go with none of the others that are named. Lists rise. */
 static int32_t check_named_pairs(const struct kerf_space *space, struct kerf_error *err) {
     int32_t least_vpp = space->vpp.count ? space->vpp.of[0] : 1;
@@ -281,10 +306,10 @@ static int32_t check_named_pairs(const struct kerf_space *space, struct kerf_err
         return kerf_error_set(err, KERF_EINVALID,
                               "schedule 1f1b has one virtual stage on a device, and vpp is %d: use interleaved_1f1b",
                               least_vpp);
-    if (all_named(space, "interleaved_1f1b") && (all_are(&space->vpp, 1) || all_are(&space->pp, 1)))
+    if (all_named(space, "interleaved_1f1b") && all_are(&space->vpp, 1))
         return kerf_error_set(err, KERF_EINVALID,
-                              "schedule interleaved_1f1b needs vpp and pp above 1: use 1f1b, or other sizes");
-    return KERF_OK;
+                              "schedule interleaved_1f1b needs vpp above 1: use 1f1b, or other sizes");
+    return check_named_ones(space, err);
 }
 
 /* What is excluded need not occur, and is left out of the copy. */

@@ -75,6 +75,7 @@ estimate --layout tp=8,pp=4,dp=2 -n 128
 estimate --layout tp=8,zero=1
 estimate --layout tp=8,recompute=full:32
 estimate --layout tp=8,schedule=interleaved_1f1b
+estimate --layout dp=8,schedule=gpipe
 estimate --layout pp=2,stage_layers=20/20
 refused estimate --lines --precision bf16
 refused estimate --lines --tokens 1T
@@ -83,6 +84,10 @@ plan --pp 1 --vpp 2
 plan --schedules 1f1b --vpp 2,4
 plan --schedules interleaved_1f1b --vpp 1
 plan --schedules interleaved_1f1b --pp 1
+plan --schedules zb_h1,gpipe --pp 1
+plan --cp 1 --cp-comm ring
+plan --pp 1 --order tp-cp-pp-dp
+plan --tp 8 --dp 1 --order tp-cp-pp-dp
 plan --schedules interleaved_1f1b --pp 64 --vpp 2
 refused plan llama3_8b -s a100 -n 8 -b 64 --precision fp8
 refused plan llama3_8b -s v100-32 -n 8 -b 64 --precision bf16
