@@ -73,6 +73,8 @@ void words_second(struct kerf_text *out, const struct tune_report *report, doubl
 /* What the first one is called: "wall", "tokens_per_s". */
 void words_first(struct kerf_text *out, const struct tune_report *report);
 
+/* The probability that no setting beats it in both objectives; NAN where it is not on the front. */
+double tune_unbeaten(const struct tune_report *report, int32_t setting);
 int tune_is_on_front(const struct tune_report *report, int32_t setting);
 
 /* The front, then the other settings that were tried, `most` rows in all or as many as the front has. Returns how many were not

@@ -98,10 +98,14 @@ int tune_is_answered(const struct tune_report *report) {
     return isnan(probability) || probability >= 0.5;
 }
 
-int tune_is_on_front(const struct tune_report *report, int32_t setting) {
+double tune_unbeaten(const struct tune_report *report, int32_t setting) {
     for (int32_t m = 0; m < report->front.num; m++)
-        if (report->front.settings[m] == setting) return 1;
-    return 0;
+        if (report->front.settings[m] == setting) return report->front.unbeaten[m];
+    return NAN;
+}
+
+int tune_is_on_front(const struct tune_report *report, int32_t setting) {
+    return !isnan(tune_unbeaten(report, setting));
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------------------------- */

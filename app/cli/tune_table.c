@@ -441,12 +441,13 @@ static void csv_front(struct kerf_text *out, const struct tune_report *report, i
     csv_number(out, second->mean);
     csv_number(out, is_known ? second->interval[0] : NAN);
     csv_number(out, is_known ? second->interval[1] : NAN);
-    kerf_text_printf(out, ",%d", tune_is_on_front(report, setting));
+    kerf_text_add(out, tune_is_on_front(report, setting) ? ",true" : ",false");
+    csv_number(out, tune_unbeaten(report, setting));
 }
 
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
-    static const char of_front[] = ",second,second_low,second_high,front";
+    static const char of_front[] = ",second,second_low,second_high,front,unbeaten";
     static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
                                  "probability_within,probability_within_margin,observed_mean,reason";
     struct kerf_text all = {0};
