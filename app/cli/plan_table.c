@@ -391,6 +391,8 @@ void print_plan_table(struct kerf_text *out, const struct kerf_plan *plan, const
 
 static void integer(struct kerf_text *out, int64_t value) { kerf_text_printf(out, ",%lld", (long long)value); }
 
+static void boolean(struct kerf_text *out, int value) { kerf_text_add(out, value ? ",true" : ",false"); }
+
 /* What identifies a search, and how far it went. */
 static void csv_search(struct kerf_text *out, const struct kerf_search *search) {
     const struct kerf_problem *problem = &search->problem;
@@ -427,7 +429,7 @@ static void csv_layout(struct kerf_text *out, const struct kerf_problem *problem
 static void csv_hybrid(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate) {
     const struct kerf_problem *problem = &search->problem;
     integer(out, search->priced);
-    integer(out, search->proved);
+    boolean(out, search->proved);
     csv_number(out, search->bound_s > 0 ? search->bound_s : NAN);
     csv_number(out, estimate->pipeline_s);
     csv_number(out, kerf_estimate_tokens_per_s(problem, estimate));
@@ -449,7 +451,7 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
     csv_number(out, estimate->throughput);
     csv_number(out, estimate->step_time_s);
     csv_number(out, estimate->memory_bytes);
-    integer(out, estimate->fits);
+    boolean(out, estimate->fits);
     csv_layout(out, problem, &estimate->layout);
     for (int32_t k = 0; k < estimate->time_s.count; k++) csv_number(out, estimate->time_s.of[k].value);
     for (int32_t k = 0; k < estimate->memory.count; k++) csv_number(out, estimate->memory.of[k].value);
