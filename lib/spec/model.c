@@ -23,6 +23,26 @@ static const char *architecture_of(const struct json_object *object) {
     return json_string_value(json_array_get(json_object_get(object->json, "architectures"), 0));
 }
 
+/* The first architecture is the model's: others must be of its family. */
+static int32_t check_architectures(const struct json_object *object, struct kerf_error *err) {
+    const json_t *names = json_object_get(object->json, "architectures"), *name;
+    size_t i;
+    if (names && !json_is_array(names) && !json_is_null(names))
+        return json_fail(object, "architectures", KERF_EINVALID, err,
+                         "\"architectures\" must be a list of names, such as [\"LlamaForCausalLM\"]");
+    json_array_foreach(names, i, name) {
+        const char *text = json_string_value(name), *first = architecture_of(object);
+        if (text == NULL)
+            return json_fail(object, "architectures", KERF_EINVALID, err,
+                             "\"architectures\" must be a list of names, and number %zu of it is none", i + 1);
+        if (family_of_architecture(text) != family_of_architecture(first))
+            return json_fail(object, "architectures", KERF_EINVALID, err,
+                             "\"architectures\" names different families, '%.64s' and '%.64s': keep one of them", first,
+                             text);
+    }
+    return KERF_OK;
+}
+
 /* Goes down to the decoder's own config; the outer names stay where the inner ones are missing. */
 static int32_t find_decoder(const struct json_object *root, struct identity *identity,
                             const struct json_object **ret_object, struct kerf_error *err) {
@@ -31,6 +51,8 @@ static int32_t find_decoder(const struct json_object *root, struct identity *ide
     const struct json_object *object = root;
     for (int depth = 0;; depth++) {
         const char *inner = NULL, *type = json_string_value(json_object_get(object->json, "model_type"));
+        int32_t code = check_architectures(object, err);
+        if (code != KERF_OK) return code;
         if (type && type[0]) identity->type = type;
         if (architecture_of(object)) identity->architecture = architecture_of(object);
         for (size_t i = 0; i < sizeof keys / sizeof *keys && inner == NULL; i++)
@@ -39,7 +61,7 @@ static int32_t find_decoder(const struct json_object *root, struct identity *ide
         if (inner == NULL) return KERF_OK;
         if (depth == DEPTH)
             return json_fail(object, inner, KERF_EINVALID, err, "\"%s\" nests more than %d deep", inner, DEPTH);
-        int32_t code = json_get_object(object, inner, JSON_REQUIRED, &identity->text[depth], err);
+        code = json_get_object(object, inner, JSON_REQUIRED, &identity->text[depth], err);
         if (code != KERF_OK) return code;
         if (json_object_size(identity->text[depth].json) == 0)
             return json_fail(object, inner, KERF_EINVALID, err,

@@ -455,6 +455,17 @@ static void says_what_it_assumes(void **state) {
 /* Keys that speak of another model than the rest are mistakes, not details. */
 static void refuses_what_contradicts_itself(void **state) {
     (void)state;
+    expect_refused("{\"architectures\":[\"LlamaForCausalLM\",\"MixtralForCausalLM\"]}", KERF_EINVALID,
+                   "m.json:1:18: \"architectures\" names different families, 'LlamaForCausalLM' and "
+                   "'MixtralForCausalLM': keep one of them");
+    expect_refused("{\"architectures\":\"LlamaForCausalLM\"}", KERF_EINVALID,
+                   "m.json:1:18: \"architectures\" must be a list of names, such as [\"LlamaForCausalLM\"]");
+    expect_refused("{\"model_type\":\"llama\",\"architectures\":[5]}", KERF_EINVALID,
+                   "m.json:1:39: \"architectures\" must be a list of names, and number 1 of it is none");
+    expect_refused(
+        "{\"hidden_act\":\"sine\"," WIDTHS "," LAYERS "," HEADS "}", KERF_EUNKNOWN,
+        "m.json:1:15: does \"sine\" have a gate? silu, swish, swiglu, geglu and reglu have one, gelu, relu and "
+        "relu2 none");
     expect_refused("{\"model_type\":\"mixtral\",\"architectures\":[\"LlamaForCausalLM\"]," WIDTHS "," LAYERS "," HEADS
                    "}",
                    KERF_EINVALID,

@@ -8,12 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A gate is a third matrix of the MLP: an activation that says neither way is no guess. */
+static int has_gate(struct config *config) {
+    static const char *const gated[] = {"silu", "swish", "swiglu", "geglu", "reglu"};
+    static const char *const plain[] = {
+        "gelu",          "gelu_new",         "gelu_fast",  "gelu_python", "gelu_10", "gelu_pytorch_tanh",
+        "gelu_accurate", "gelu_python_tanh", "quick_gelu", "relu",        "relu2",   "squared_relu"};
+    const char *activation = config_string(config, "hidden_act", plain[0]);
+    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
+        if (strcmp(activation, gated[i]) == 0) return 1;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strcmp(activation, plain[i]) == 0) return 0;
+    config_fail(config, "hidden_act", KERF_EUNKNOWN,
+                "does \"%.40s\" have a gate? silu, swish, swiglu, geglu and reglu have one, gelu, relu and relu2 none",
+                activation);
+    return 0;
+}
+
 static void plain_layer(struct reading *reading) {
     struct config *config = reading->config;
-    static const char *const gated[] = {"silu", "swiglu", "geglu", "swish"};
-    const char *activation = config_string(config, "hidden_act", "gelu");
-    for (size_t i = 0; i < sizeof gated / sizeof *gated; i++)
-        if (strcmp(activation, gated[i]) == 0) reading->layer.mlp.is_gated = 1;
+    reading->layer.mlp.is_gated = has_gate(config);
     reading->model->norm = config_has(config, "rms_norm_eps") ? KERF_NORM_RMS : KERF_NORM_LAYER;
     reading->model->is_causal = config_boolean(config, "is_causal", 1);
     if (!config_has(config, "model_type")) reading->model->assumed |= KERF_ASSUMED_FAMILY;
