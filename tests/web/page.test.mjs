@@ -93,8 +93,8 @@ const drop = async (page, name, text) => {
   await page.locator('input[type=file]').first().setInputFiles(join(folder, name));
 };
 const hostile = '<img src=x onerror=alert(1)> & "quoted" \u202e';
-const job = (id) => fetch(`${at()}/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ job_id: id, job_id_prefix: '', batch_sizes: [8, 16, 32], default_batch_size: 16, max_epochs: 5,
+const job = (id, sizes = [8, 16, 32]) => fetch(`${at()}/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ job_id: id, job_id_prefix: '', batch_sizes: sizes, default_batch_size: 16, max_epochs: 5,
     target_metric: 0.5, max_power: 100, number_of_gpus: 1, gpu_model: 'none' }) });
 const views = [['/plan', 'Plan'], ['/schedule', 'Schedule'], ['/studies', 'Studies'], ['/jobs', 'Jobs']];
 
@@ -319,6 +319,23 @@ const tests = {
     assert.match((await download(page, 'download SVG'))[1], /^<svg .*&#60;img/);
     await button(page, 'delete').click();
     await button(page, 'keep it').click();
+    await button(page, 'delete').click();
+    await button(page, 'delete it').click();
+    await says(page, 'No jobs yet');
+    await close(page);
+  },
+
+  async 'jobs: more batch sizes than colours are told'() {
+    const sizes = Array.from({ length: 12 }, (_, i) => 8 * (i + 1));
+    assert.equal((await job('wide', sizes)).status, 201);
+    for (let i = 0; i < sizes.length; i++) {
+      const batch = await (await fetch(`${at()}/jobs/batch_size?job_id=wide`)).json();
+      await fetch(`${at()}/report`, { method: 'POST', headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ job_id: 'wide', batch_size: batch.batch_size, trial_number: batch.trial_number, time: 12, energy: 3400, metric: 0.9, current_epoch: 3 }) });
+    }
+    const page = await open('/jobs?job=wide');
+    await says(page, '12 of 12 trials ended');
+    assert.match((await download(page, 'download SVG'))[1], /4 larger batch sizes/);
     await button(page, 'delete').click();
     await button(page, 'delete it').click();
     await says(page, 'No jobs yet');

@@ -58,7 +58,7 @@ export function Chart({ label, xs, series, xLabel, yLabel, xWords = plain, yWord
     };
   }, [JSON.stringify([xs, series, logX])]);
   return html`<figure><div class="chart" role="img" aria-label=${label} ref=${box}></div>
-    <details><summary>As a table</summary><table><thead><tr><th scope="col">${xLabel}</th>
+    <details><summary>As a table${xs.length > 500 && `, the first 500 of ${xs.length}`}</summary><table><thead><tr><th scope="col">${xLabel}</th>
       ${series.map((one) => html`<th scope="col" class="right">${one.label}</th>`)}</tr></thead>
       <tbody>${xs.slice(0, 500).map((x, i) => html`<tr><th scope="row">${xWords(x)}</th>
         ${series.map((one) => html`<td class="right">${told(one, i) ?? ''}</td>`)}</tr>`)}</tbody></table></details></figure>`;

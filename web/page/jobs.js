@@ -6,13 +6,16 @@ import { Alert, Command, Empty, get, html, joules, quoted, save, seconds, setQue
 
 const path = (id) => `/api/v1/jobs/${encodeURIComponent(id)}`;
 
-/* All pages of a list. */
+const listed = 10000, shown = 500; // rows of a list, and of its table
+const curves = 9;                  // a chart has so many colours
+
+/* All pages of a list, up to `listed` rows. */
 async function all(url, name, signal) {
   const rows = [];
   for (let after = ''; ;) {
     const page = await get(`${url}?limit=1000${after}`, signal);
     rows.push(...page[name]);
-    if (page.next === null || rows.length >= 10000) return rows;
+    if (page.next === null || rows.length >= listed) return rows;
     after = `&after=${encodeURIComponent(page.next)}`;
   }
 }
@@ -20,12 +23,15 @@ async function all(url, name, signal) {
 /* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (include/kerf/jobs.h). */
 const costOf = (spec) => (trial) => spec.eta_knob * trial.energy_j + (1 - spec.eta_knob) * spec.max_power * trial.time_s;
 
-/* The cost of each run that ended, by batch size. */
+/* The cost of each run that ended, by batch size; sizes beyond the colours share the last one. */
 function costsOf(trials, cost) {
   const ended = trials.filter((trial) => trial.time_s !== null);
+  const sizes = [...new Set(ended.map((trial) => trial.batch_size))].sort((a, b) => a - b);
+  const own = sizes.length > curves ? curves - 1 : sizes.length;
+  const points = (label, of) => ({ label, points: true, values: ended.map((trial) => (of.includes(trial.batch_size) ? cost(trial) : null)) });
   return { xs: ended.map((trial) => trial.trial_number), xLabel: 'trial', yLabel: 'cost', yWords: joules,
-    series: [...new Set(ended.map((trial) => trial.batch_size))].sort((a, b) => a - b).slice(0, 9).map((size) => ({
-      label: `batch size ${size}`, points: true, values: ended.map((trial) => (trial.batch_size === size ? cost(trial) : null)) })) };
+    series: [...sizes.slice(0, own).map((size) => points(`batch size ${size}`, [size])),
+      ...(own < sizes.length ? [points(`${sizes.length - own} larger batch sizes`, sizes.slice(own))] : [])] };
 }
 
 function csvOf(trials) {
@@ -36,8 +42,9 @@ function csvOf(trials) {
 
 function Trials({ trials, cost }) {
   const drawn = costsOf(trials, cost);
-  return html`${drawn.xs.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" ...${drawn} /></section>`}
-    <${Table} caption="Trials, the newest first" rows=${[...trials].reverse().slice(0, 500)} keyOf=${(row) => row.trial_number} columns=${[
+  return html`${trials.length >= listed && html`<p>The job has more trials than the page reads: it shows and counts the first ${trials.length}.</p>`}
+    ${drawn.xs.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" ...${drawn} /></section>`}
+    <${Table} caption=${trials.length > shown ? `The newest ${shown} of ${trials.length} trials; the downloads have all` : 'Trials, the newest first'} rows=${[...trials].reverse().slice(0, shown)} keyOf=${(row) => row.trial_number} columns=${[
       { name: 'trial', of: (row) => row.trial_number, right: true },
       { name: 'batch size', of: (row) => row.batch_size, right: true },
       { name: 'type', of: (row) => row.type },
@@ -74,15 +81,17 @@ function Sizes({ trials, job, cost }) {
 function Posteriors({ arms, isLogarithm }) {
   const known = arms.filter((arm) => arm.param_precision > 0 && isFinite(arm.param_mean) && arm.num_observations > 0);
   if (!known.length) return null;
+  const drawn = [...known].sort((a, b) => b.param_mean - a.param_mean).slice(0, curves).sort((a, b) => a.batch_size - b.batch_size);
   const sd = (arm) => 1 / Math.sqrt(arm.param_precision);
-  const from = Math.min(...known.map((arm) => -arm.param_mean - 4 * sd(arm)));
-  const to = Math.max(...known.map((arm) => -arm.param_mean + 4 * sd(arm)));
+  const from = Math.min(...drawn.map((arm) => -arm.param_mean - 4 * sd(arm)));
+  const to = Math.max(...drawn.map((arm) => -arm.param_mean + 4 * sd(arm)));
   const [first, last] = isLogarithm ? [Math.exp(from), Math.exp(to)] : [from, to];
   const xs = Array.from({ length: 200 }, (_, i) => first + ((last - first) * i) / 199);
   const normal = (arm, x) => Math.exp(-0.5 * ((x + arm.param_mean) / sd(arm)) ** 2) / sd(arm) / Math.sqrt(2 * Math.PI);
   const density = (arm) => (x) => (isLogarithm ? normal(arm, Math.log(x)) / x : normal(arm, x));
   return html`<section><h3>What each arm is believed to cost</h3><${Chart} label="posteriors of the arms' mean costs" xs=${xs} xLabel="cost" yLabel="density" xWords=${joules} yWords=${(v) => v.toExponential(1)}
-    series=${known.slice(0, 9).map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} /></section>`;
+    series=${drawn.map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} />
+    ${drawn.length < known.length && html`<p>Drawn are the ${curves} arms of the lowest mean cost, of ${known.length}.</p>`}</section>`;
 }
 
 /* What the runs took, against all of them with the default: its mean run, as often. */
