@@ -31,6 +31,13 @@ static void flops(struct kerf_text *out, double value) {
     kerf_text_printf(out, value < 100 ? "%.3g %s" : "%.0f %s", value, units[i]);
 }
 
+/* The words as lines of the terminal; they are given back. */
+static void say(struct kerf_text *out, struct kerf_text *words) {
+    const struct print_style style = {.columns = terminal_columns()};
+    table_words(out, words, 0, &style);
+    kerf_text_free(words);
+}
+
 /* A number of a kind of layers; the column is left out where it is 0 in all kinds. */
 struct kind_column {
     const char *title;
@@ -54,8 +61,8 @@ static void add_column(struct kerf_text cells[KERF_KINDS_MAX + 1], const struct 
 
 /* A line for each kind of layer. */
 static void kinds(struct kerf_text *out, const struct kerf_model *model) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {0, 0}, {1, 0}, {1, 0}, {1, 0},
-                                                                   {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {0, 0}, {1, 1}, {1, 2}, {1, 3},
+                                                                   {1, 4}, {1, 5}, {1, 6}, {1, 7}, {1, 8}};
     enum { HEADS, KV_HEADS, HEAD_SIZE, WINDOW, WIDTH, EXPERTS, PER_TOKEN, SHARED, COLUMNS };
     struct kind_column column[COLUMNS] = {{"heads", {0}}, {"kv_heads", {0}}, {"head_size", {0}}, {"window", {0}},
                                           {"width", {0}}, {"experts", {0}},  {"per_token", {0}}, {"shared", {0}}};
@@ -84,9 +91,10 @@ static void kinds(struct kerf_text *out, const struct kerf_model *model) {
     }
     terminal_table(out, &all, columns, terminal_columns(), terminal_colour(), -1);
     kerf_text_free(&all);
-    if (model->num_runs > model->num_kinds)
-        kerf_text_printf(out, "The kinds alternate in %d runs of equal layers; --format json lists them.\n",
-                         model->num_runs);
+    if (model->num_runs <= model->num_kinds) return;
+    kerf_text_printf(&all, "The kinds alternate in %d runs of equal layers; --format json lists them.",
+                     model->num_runs);
+    say(out, &all);
 }
 
 static void components(struct kerf_text *out, const struct kerf_model_counts *counts) {
@@ -105,38 +113,44 @@ static void components(struct kerf_text *out, const struct kerf_model_counts *co
 
 void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t seq_length) {
     struct kerf_model_counts counts;
+    struct kerf_text words = {0};
     kerf_model_count(model, &counts);
-    kerf_text_printf(out, "%s: %s\n", model->name, model->architecture);
-    quantity_count(out, counts.parameters);
-    kerf_text_add(out, " parameters");
+    kerf_text_printf(&words, "%s: %s", model->name, model->architecture);
+    say(out, &words);
+    quantity_count(&words, counts.parameters);
+    kerf_text_add(&words, " parameters");
     if (counts.parameters >= 1000000) {
-        kerf_text_add(out, " (");
-        amount(out, (double)counts.parameters);
-        kerf_text_add(out, ")");
+        kerf_text_add(&words, " (");
+        amount(&words, (double)counts.parameters);
+        kerf_text_add(&words, ")");
     }
     if (counts.active_parameters < counts.parameters) {
-        kerf_text_add(out, ", of which a token uses ");
-        amount(out, (double)counts.active_parameters);
+        kerf_text_add(&words, ", of which a token uses ");
+        amount(&words, (double)counts.active_parameters);
     }
-    kerf_text_add(out, "\nhidden size ");
-    quantity_count(out, model->hidden_size);
-    kerf_text_add(out, ", vocabulary ");
-    quantity_count(out, model->vocab_size);
-    kerf_text_printf(out, "%s\n", model->vocab_size == 0 ? "" : model->is_tied ? ", tied head" : ", untied head");
+    say(out, &words);
+    kerf_text_add(&words, "hidden size ");
+    quantity_count(&words, model->hidden_size);
+    kerf_text_add(&words, ", vocabulary ");
+    quantity_count(&words, model->vocab_size);
+    kerf_text_add(&words, model->vocab_size == 0 ? "" : model->is_tied ? ", tied head" : ", untied head");
+    say(out, &words);
     if (seq_length > 0) {
         double forward = kerf_model_flops(model, seq_length, 0);
-        flops(out, forward);
-        kerf_text_add(out, " a token forward, ");
-        flops(out, 3 * forward);
-        kerf_text_add(out, " a token and step, at ");
-        quantity_count(out, seq_length);
-        kerf_text_add(out, " tokens\n");
+        flops(&words, forward);
+        kerf_text_add(&words, " a token forward, ");
+        flops(&words, 3 * forward);
+        kerf_text_add(&words, " a token and step, at ");
+        quantity_count(&words, seq_length);
+        kerf_text_add(&words, " tokens");
+        say(out, &words);
     }
     if (model->mtp_layers > 0) {
-        kerf_text_printf(out, "multi-token prediction: %lld layer%s, ", (long long)model->mtp_layers,
+        kerf_text_printf(&words, "multi-token prediction: %lld layer%s, ", (long long)model->mtp_layers,
                          model->mtp_layers == 1 ? "" : "s");
-        amount(out, (double)counts.mtp_parameters);
-        kerf_text_add(out, " parameters, not counted above\n");
+        amount(&words, (double)counts.mtp_parameters);
+        kerf_text_add(&words, " parameters, not counted above");
+        say(out, &words);
     }
     kerf_text_add(out, "\n");
     kinds(out, model);
@@ -174,7 +188,11 @@ static int is_multiple(double value, double of) { return value == of * floor(val
 /* What kernels make of the size; nothing where its shape is good. */
 static void remark(struct kerf_text *out, const struct kerf_size *size, const struct kerf_layout *layout) {
     if (size->rows > 0) {
-        kerf_text_printf(out, "%.3g tokens each", size->rows);
+        if (size->rows < 100)
+            kerf_text_printf(out, "%.3g", size->rows);
+        else
+            quantity_count(out, (int64_t)round(size->rows));
+        kerf_text_add(out, " tokens each");
     } else if (strcmp(size->name, "head_dim") == 0) {
         kerf_text_add(out, size->value % 8 != 0    ? "no multiple of 8"
                            : size->value == 64     ? "slower than 128"
@@ -226,22 +244,24 @@ static void add_row(struct kerf_text *cells, const struct kerf_size *size, const
 
 void size_table(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout,
                 const struct kerf_advice *advice) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {0, TABLE_CUT},
-                                                                   {1, 0}, {1, 0}, {1, 0}};
-    struct kerf_text cells = {0};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 4}, {0, 3},
+                                                                   {1, 2}, {1, 0}, {1, 1}};
+    struct kerf_text cells = {0}, words = {0};
     const struct kerf_size *most = NULL;
     int has_cost = 0;
-    kerf_text_printf(out, "At tp %lld", (long long)layout->tp1);
-    if (layout->ep > 1) kerf_text_printf(out, ", ep %d", layout->ep);
-    if (layout->etp > 1) kerf_text_printf(out, ", etp %d", layout->etp);
-    kerf_text_printf(out, " on %s in %s, a micro-batch of ", problem->system.name,
+    kerf_text_printf(&words, "At tp %lld", (long long)layout->tp1);
+    if (layout->ep > 1) kerf_text_printf(&words, ", ep %d", layout->ep);
+    if (layout->etp > 1) kerf_text_printf(&words, ", etp %d", layout->etp);
+    kerf_text_printf(&words, " on %s in %s, a micro-batch of ", problem->system.name,
                      kerf_precision_name(problem->precision));
-    quantity_count(out, layout->micro_batch);
-    kerf_text_add(out, " x ");
-    quantity_count(out, problem->seq_length);
-    kerf_text_add(out, " tokens takes ");
-    quantity_seconds(out, advice->micro_batch_s);
-    kerf_text_add(out, " through all layers, forward and backward.\n\n");
+    quantity_count(&words, layout->micro_batch);
+    kerf_text_add(&words, " x ");
+    quantity_count(&words, problem->seq_length);
+    kerf_text_add(&words, " tokens takes ");
+    quantity_seconds(&words, advice->micro_batch_s);
+    kerf_text_add(&words, " through all layers, forward and backward.");
+    say(out, &words);
+    kerf_text_add(out, "\n");
     kerf_text_add(&cells, "size\tvalue\ton a shard\tshape\tcosts\tfaster\tsaves\n");
     for (int32_t i = 0; i < advice->num_sizes; i++) {
         add_row(&cells, &advice->sizes[i], advice, layout);
@@ -255,8 +275,10 @@ void size_table(struct kerf_text *out, const struct kerf_problem *problem, const
         kerf_text_add(out, has_cost ? "\nNo size near these is faster.\n" : "\nAll sizes have a good shape.\n");
         return;
     }
-    kerf_text_printf(out, "\nMost to gain: %s ", most->name);
-    quantity_count(out, most->better);
-    kerf_text_printf(out, ", %.3g s less on each accelerator for a million tokens.\n",
+    kerf_text_add(out, "\n");
+    kerf_text_printf(&words, "Most to gain: %s ", most->name);
+    quantity_count(&words, most->better);
+    kerf_text_printf(&words, ", %.3g s less on each accelerator for a million tokens.",
                      most->saved_s / advice->tokens * 1e6);
+    say(out, &words);
 }

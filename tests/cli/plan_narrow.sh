@@ -33,6 +33,9 @@ fits estimate vit_era5 -s b200-next -b 1536 --strategy summa --attention summa -
     --layout dp=4,tp1=4,tp2=4,pp=8,micro_batch=2,scale_up.tp1=4,scale_up.tp2=4,scale_up.dp=4,summa_blocks=4
 fits models
 fits systems
+fits models gpt_oss_120b
+fits models deepseek_v3
+fits models mixtral_8x7b --tp 8 --system h100
 widths="80 120" # below that words that cannot be broken do not fit
 for verb in plan estimate models systems help; do fits help "$verb"; done
 fits help
