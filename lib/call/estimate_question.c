@@ -122,6 +122,7 @@ void estimate_question_json(struct kerf_json *json, const struct estimate_questi
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);
         kerf_problem_json(json, &question->problem);
         kerf_model_notes_json(json, &question->problem.model);
+        kerf_problem_set_json(json, "set", &question->problem.model, &question->problem.system);
     }
     kerf_estimate_json(json, &question->problem, &question->estimate, 0);
     if (question->values->layers) kerf_layers_json(json, question->layers, question->num_layers);

@@ -77,6 +77,8 @@ text=$(json <pruned.json | sed -n 's/.*plans\[1\].layout_text="\(.*\)"/\1/p')
 "$KERF" estimate small.json -s h100 -b 64 --layout "$text" --format json | json | grep -Ev "^(kerf|cost_model|ignored|assumed)=" >estimate.txt
 json <pruned.json | sed -n 's/^searches\[0\]\.plans\[1\]\.//p' | grep -v rank= | cmp - estimate.txt && echo "the same"
 
+"$KERF" estimate small.json -s h100 -b 64 --layout "$text" --format json --set memory_capacity_bytes=90GB | json | grep '^set'
+
 echo "== days and cost"
 "$KERF" estimate small.json -s h100 -b 64 --layout tp=2,dp=8 --tokens 2T --price 2.5 --format json | json | awk -F= '
     /^throughput=/ { rate = $2 } /tokens=/ { tokens = $2 } /days=/ { days = $2 } /cost=/ { cost = $2 }
