@@ -92,6 +92,8 @@ echo "== what trains changes what it costs"
 cost() { "$KERF" estimate small.json -s h100 -b 64 --layout tp=2,dp=8 --format json "$@" | json | sed -n "s/^$key=//p"; }
 key=memory.gradients
 echo "gradients in bf16: half the bytes: $(awk "BEGIN { print 2 * $(cost --gradients bf16) == $(cost) }")"
+key=time_s.dp
+echo "and less to reduce: $(awk "BEGIN { print $(cost --gradients bf16) < $(cost) }")"
 key=step_time_s
 echo "fp8: faster: $(awk "BEGIN { print $(cost --precision fp8) < $(cost) }")"
 key=model_flops

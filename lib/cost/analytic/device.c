@@ -202,8 +202,8 @@ const struct analytic_device *analytic_device(const struct kerf_problem *problem
         device->stack = *problem->stack;
     else if (!stack_default(&device->stack))
         return NULL;
-    device->reduced_bytes = device->stack.reduced_bytes;
-    if (device->reduced_bytes <= 0) device->reduced_bytes = problem->has_bf16_gradients ? 2 : 4;
+    device->reduced_bytes = problem->has_bf16_gradients ? 2 : device->stack.reduced_bytes;
+    if (device->reduced_bytes <= 0) device->reduced_bytes = 4;
     set_rates(device, problem);
     set_links(device, problem);
     set_model(device);
