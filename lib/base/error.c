@@ -49,6 +49,8 @@ void kerf_error_format(const struct kerf_error *err, char *buffer, size_t size) 
         snprintf(buffer, size, "%s", err->message);
     else if (err->line == 0)
         snprintf(buffer, size, "%s: %s", err->file, err->message);
+    else if (err->column == 0)
+        snprintf(buffer, size, "%s:%d: %s", err->file, err->line, err->message);
     else
         snprintf(buffer, size, "%s:%d:%d: %s", err->file, err->line, err->column, err->message);
 }

@@ -335,9 +335,15 @@ static int32_t read_header(const struct csv_record *header, int order[CSV_CELLS_
         if (seen[order[i]]++)
             return kerf_error_set(err, KERF_EINVALID, "the column %s is there twice", header->cells[i]);
     }
-    for (int i = 0; i < COLUMNS; i++)
-        if (!seen[i]) return kerf_error_set(err, KERF_EINVALID, "the column %s is missing", columns[i].name);
-    return KERF_OK;
+    const char *first = NULL;
+    for (int i = COLUMNS - 1; i >= 0; i--)
+        if (!seen[i]) first = columns[i].name;
+    if (first == NULL) return KERF_OK;
+    int missing = COLUMNS - header->count; /* each was found, once */
+    return kerf_error_set(
+        err, KERF_EINVALID,
+        "%d of the %d columns %s missing%s %s; a cell may be empty, docs/runs.md says what it means then", missing,
+        COLUMNS, missing > 1 ? "are" : "is", missing > 1 ? ", the first is" : ":", first);
 }
 
 static int append(struct owned_runs *runs, const struct run *run) {

@@ -223,7 +223,10 @@ static void errors_are_one_line(void **state) {
     strcpy(err.file, "m.json");
     kerf_error_format(&err, text, sizeof text);
     assert_string_equal(text, "m.json: no such model");
-    err.line = 3, err.column = 7;
+    err.line = 3;
+    kerf_error_format(&err, text, sizeof text);
+    assert_string_equal(text, "m.json:3: no such model");
+    err.column = 7;
     kerf_error_format(&err, text, sizeof text);
     assert_string_equal(text, "m.json:3:7: no such model");
     kerf_error_format(&err, small, sizeof small);
