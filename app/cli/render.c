@@ -2,6 +2,7 @@
 #include "cli/render.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -60,13 +61,15 @@ static const struct render_format *checked_format_of(const struct render *render
     return format;
 }
 
-/* Whether a file holds what standard output would: a text in the format that was asked for, or, where none was, any. */
+/* Whether a file of this format holds what standard output would: a text in the format that was asked for, or, where none
+ * was, any. */
+static int holds_answer(const struct render *render, const struct render_format *format) {
+    return !format->is_picture && (format == named(render, render->format) || render->format == render_usual);
+}
+
 static int has_text_file(const struct render *render) {
-    const struct render_format *asked = named(render, render->format);
-    for (int32_t i = 0; i < render->outputs->count; i++) {
-        const struct render_format *format = checked_format_of(render, render->outputs->items[i]);
-        if (!format->is_picture && (format == asked || render->format == render_usual)) return 1;
-    }
+    for (int32_t i = 0; i < render->outputs->count; i++)
+        if (holds_answer(render, checked_format_of(render, render->outputs->items[i]))) return 1;
     return 0;
 }
 
@@ -103,25 +106,41 @@ int render_writes(const struct render *render, const char *name) {
 
 int render_draws(const struct render *render, const char *path) { return checked_format_of(render, path)->is_picture; }
 
-static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
+static int32_t write_one(const struct render *render, const struct render_format *format, const char *path,
+                         struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
     const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(),
                                        to_stdout && isatty(STDOUT_FILENO), to_stdout ? terminal_height() : 0, path};
     struct kerf_text out = {0};
-    int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
-    if (strcmp(checked_format_of(render, path)->name, "table") == 0) terminal_plain(&out);
+    int32_t code = render->write(render->context, &out, format, &style, err);
+    if (strcmp(format->name, "table") == 0) terminal_plain(&out);
     if (code == KERF_OK) code = output_file(path, &out, err);
     kerf_text_free(&out);
     return code;
 }
 
+/* The error is about a file that should have held the answer. */
+static void tell_instead(struct kerf_error *err) {
+    size_t length = strlen(err->message);
+    snprintf(err->message + length, sizeof err->message - length, "; the answer is on standard output");
+}
+
 int32_t render_all(const struct render *render, struct kerf_error *err) {
+    const struct render_format *of_stdout = named(render, render->format);
     struct kerf_error one;
-    int32_t code = KERF_OK;
-    for (int32_t i = 0; i < render->outputs->count; i++)
-        if (write_one(render, render->outputs->items[i], &one) != KERF_OK && code == KERF_OK)
-            code = one.code, *err = one;
-    if (!has_text_file(render) && write_one(render, "-", &one) != KERF_OK && code == KERF_OK)
-        code = one.code, *err = one;
+    int32_t code = KERF_OK, is_held = 0, is_lost = 0;
+    for (int32_t i = 0; i < render->outputs->count; i++) {
+        const char *path = render->outputs->items[i];
+        const struct render_format *format = checked_format_of(render, path);
+        int is_written = write_one(render, format, path, &one) == KERF_OK;
+        if (!is_written && code == KERF_OK) code = one.code, *err = one;
+        if (!holds_answer(render, format)) continue;
+        if (is_written) is_held = 1;
+        if (!is_written && !is_lost) is_lost = 1, of_stdout = format;
+    }
+    if (is_held) return code;
+    int is_written = write_one(render, of_stdout, "-", &one) == KERF_OK;
+    if (!is_written && code == KERF_OK) code = one.code, *err = one;
+    if (is_written && is_lost) tell_instead(err);
     return code;
 }

@@ -51,7 +51,7 @@ int render_writes(const struct render *render, const char *name);
 int render_draws(const struct render *render, const char *path);
 
 /* Writes what was asked for; where a file cannot be written the rest still is. Where no file holds a text, standard
- * output does. */
+ * output does, also in the place of a file that could not be written: the work is not lost, and the error says so. */
 int32_t render_all(const struct render *render, struct kerf_error *err);
 
 #endif

@@ -214,3 +214,7 @@ wait $hanging
 echo "exit $?"
 kill $guard 2>/dev/null
 grep -c measurement ended
+
+echo "== a report that cannot be written comes on standard output, in its form"
+"$KERF" tune --param n=1,2 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:([0-9]+)' -o /dev/full --format csv \
+    -- echo {n} || echo "status $?"
