@@ -399,6 +399,20 @@ static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
     }
 }
 
+static int is_above_zero(const struct kerf_tune_observation *observations, int32_t count) {
+    for (int32_t i = 0; i < count; i++)
+        if (observation_is_informative(&observations[i]) && observations[i].value <= 0) return 0;
+    return 1;
+}
+
+/* A mean of values that were all above 0 is not taken to be below it: the model computes with their logarithms. */
+static void keep_above_zero(struct kerf_tune_study *study) {
+    if (!is_above_zero(study->earlier, study->num_earlier)) return;
+    if (!is_above_zero(study->observations, study->num_observations)) return;
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->estimates[i].interval[0] < 0) study->estimates[i].interval[0] = 0;
+}
+
 /* Repeated runs that agree to the last bit have no noise: the observed value is exact, without an interval and without
  * drift. */
 static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
@@ -442,6 +456,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
     int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
     if (code != KERF_OK) return code;
     if (history_is_exact(study)) keep_to_what_was_observed(study, &answer);
+    keep_above_zero(study);
     for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
     write_reason(study, &answer);
     *ret_answer = answer;

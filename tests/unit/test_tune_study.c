@@ -768,6 +768,29 @@ static void policies_of_a_large_grid(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* Of what was always above 0 an interval does not reach below, as that of two so different runs would; where one value
+ * was below 0 it may. */
+static void intervals_of_times_end_at_zero(void **state) {
+    (void)state;
+    static const double values[2][4] = {{0.1, 9, 2, 2.5}, {0.1, 9, -2, 2.5}};
+    const char *params[] = {"n=1,2"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
+    for (int k = 0; k < 2; k++) {
+        struct kerf_tune_question question = ask(space, "exhaustive");
+        question.is_time = 0;
+        struct kerf_tune_study *study = begin(&question);
+        for (int i = 0; i < 4; i++) {
+            struct kerf_tune_observation o = {.setting = i / 2, .value = values[k][i], .start_s = i, .end_s = i + 1};
+            observe(study, &o);
+        }
+        double low = answer_of(study).settings[0].interval[0];
+        assert_true(k == 0 ? low == 0 : low < 0);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 static void words(void **state) {
     (void)state;
     assert_string_equal(kerf_tune_failure_word(KERF_TUNE_FAILURE_MEMORY), "memory");
@@ -804,6 +827,7 @@ int main(void) {
         cmocka_unit_test(a_billion_settings),
         cmocka_unit_test(failures_rule_out_in_a_large_grid),
         cmocka_unit_test(policies_of_a_large_grid),
+        cmocka_unit_test(intervals_of_times_end_at_zero),
         cmocka_unit_test(words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
