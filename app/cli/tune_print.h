@@ -54,6 +54,9 @@ void words_interval(struct kerf_text *out, const struct kerf_study_request *requ
 /* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
 void words_share(struct kerf_text *out, double share);
 
+/* With two digits, "0.96 %", or as many as it has before the point, "213 %". */
+void words_deviation(struct kerf_text *out, double share);
+
 /* "96 %", with a decimal near 0 and 1; ">99.9 %" where random draws cannot tell more. */
 void words_chance(struct kerf_text *out, double probability);
 

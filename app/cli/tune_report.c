@@ -146,6 +146,11 @@ void words_first(struct kerf_text *out, const struct tune_report *report) {
 /* Rounded where a double begins to differ from what was written. */
 void words_share(struct kerf_text *out, double share) { kerf_text_printf(out, "%.14g %%", 100 * share); }
 
+void words_deviation(struct kerf_text *out, double share) {
+    double percent = 100 * share;
+    kerf_text_printf(out, percent < 99.5 ? "%.2g %%" : "%.0f %%", percent);
+}
+
 void words_chance(struct kerf_text *out, double probability) {
     if (probability > 0.999)
         kerf_text_add(out, ">99.9 %");
@@ -429,9 +434,11 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
         kerf_text_add(out, " Repeated runs of a setting did not differ.");
     } else if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");
-        kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
-        if (report->has_front && isfinite(report->front.noise))
-            kerf_text_printf(out, ", in %s by %.2g %%", report->second, 100 * report->front.noise);
+        words_deviation(out, answer->noise);
+        if (report->has_front && isfinite(report->front.noise)) {
+            kerf_text_printf(out, ", in %s by ", report->second);
+            words_deviation(out, report->front.noise);
+        }
         if (fabs(answer->drift - 1) > 0.01)
             kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is corrected", 100 * (answer->drift - 1));
         kerf_text_add(out, ".");

@@ -37,7 +37,7 @@ static void add_short_interval(struct kerf_text *cells, const struct kerf_study_
     if (!tune_is_interval(estimate->interval)) return;
     kerf_text_add(cells, " ±");
     if (estimate->mean > 0)
-        kerf_text_printf(cells, "%.2g %%", 100 * half / estimate->mean);
+        words_deviation(cells, half / estimate->mean);
     else
         words_objective(cells, request, half);
 }

@@ -51,3 +51,13 @@ chmod +x modal
 modal() { "$KERF" tune --param o=a,b,c,d,e --protocol worker --interference ignore --fresh --no-journal "$@" -- ./modal; }
 modal | grep -E '^Use|modes'
 modal --format json | grep -oE '"observations":1[0-9],|"modes":\{"share":0|"slower":1.2[0-9]'
+echo "== runs that differ by more than their mean"
+echo 0 >count
+cat >wild <<'END'
+#!/bin/sh
+count=$(cat count)
+echo $((count + 1)) >count
+echo took $((count % 5 ? 1 : 90))
+END
+chmod +x wild
+"$KERF" tune --param n=1,2 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9]+)' -- ./wild {n} | same
