@@ -27,7 +27,7 @@ int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret
 /* What matters, for a report that is printed and not only shown while the study runs: it takes a while. */
 int32_t tune_report_weigh(struct tune_report *report, struct kerf_error *err);
 
-/* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the
+/* Settings in the order of reports: the best, the other measured ones by their mean, then those whose runs were all stopped, then the
  * others. [num_settings], to be freed; NULL when memory ran out. */
 int32_t *tune_order(const struct tune_report *report);
 

@@ -52,13 +52,19 @@ static int rank(const struct kerf_tune_estimate *estimate) {
     }
 }
 
+/* Less is better; INFINITY: not known. */
+static double goodness(const struct tune_report *report, const struct kerf_tune_estimate *estimate) {
+    return isnan(estimate->mean) ? INFINITY : report->state->request->maximize ? -estimate->mean : estimate->mean;
+}
+
 static int compare(const void *a, const void *b, void *context) {
     const struct tune_report *report = context;
     int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
     const struct kerf_tune_estimate *x = &report->answer.settings[i], *y = &report->answer.settings[k];
+    int32_t best = report->answer.best;
+    if (i == best || k == best) return i == k ? 0 : i == best ? -1 : 1;
     if (rank(x) != rank(y)) return rank(x) < rank(y) ? -1 : 1;
-    double sign = report->state->request->maximize ? -1 : 1;
-    double u = isnan(x->mean) ? INFINITY : sign * x->mean, v = isnan(y->mean) ? INFINITY : sign * y->mean;
+    double u = goodness(report, x), v = goodness(report, y);
     return u < v ? -1 : u > v ? 1 : (i > k) - (i < k);
 }
 
@@ -254,15 +260,37 @@ static void words_doubts(struct kerf_text *out, const struct tune_report *report
         kerf_text_add(out, ".\n");
     }
     if (report->modes.share > 0)
-        kerf_text_printf(out,
-                         "Some of the runs came out %.0f %% %s than the others, by chance and whichever the setting: "
-                         "the machine has two modes, and settings are compared within one.\n",
-                         100 * fabs(report->modes.slower - 1), report->modes.slower > 1 ? "higher" : "lower");
+        kerf_text_printf(
+            out,
+            "Some of the runs came out %.0f %% %s than the others, by chance and whichever the setting: "
+            "the machine has two modes, and settings are compared within one: `estimate` is of one, `measured` the "
+            "mean of all runs.\n",
+            100 * fabs(report->modes.slower - 1), report->modes.slower > 1 ? "higher" : "lower");
     if (answer->widened > 1)
         kerf_text_printf(out,
                          "%d of %d runs came out where they were not expected: the surface is rougher or the noise "
                          "heavier than assumed, and the probability is lower for it.\n",
                          answer->predictions_missed, answer->predictions);
+}
+
+/* The best is the setting that is most probably near the best; another one may have the best estimate. */
+static void words_better_estimate(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t best = answer->best, other = best;
+    for (int32_t i = 0; i < report->state->space->num_settings; i++)
+        if (answer->settings[i].status == KERF_TUNE_MEASURED &&
+            goodness(report, &answer->settings[i]) < goodness(report, &answer->settings[other]))
+            other = i;
+    const struct kerf_tune_estimate *of = &answer->settings[other];
+    if (answer->settings[best].status != KERF_TUNE_MEASURED ||
+        !(of->probability_within < answer->settings[best].probability_within))
+        return;
+    setting(out, report, other, 0);
+    kerf_text_add(out, " has the best estimate, but is within ");
+    words_share(out, report->state->request->within);
+    kerf_text_add(out, " of the best with only ");
+    words_chance(out, of->probability_within);
+    kerf_text_add(out, ".\n");
 }
 
 /* Of the best, how sure it is. */
@@ -292,6 +320,7 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
         words_chance(out, probability);
     }
     kerf_text_add(out, ".\n");
+    words_better_estimate(out, report);
     words_doubts(out, report);
 }
 
@@ -431,7 +460,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
         kerf_text_printf(out, "; %d disturbed and repeated", state->num_disturbed);
     kerf_text_add(out, ".");
     if (answer->noise == 0) {
-        kerf_text_add(out, " Repeated runs of a setting did not differ.");
+        kerf_text_add(out, " Repeated runs of a setting did not differ, so that each value counts as exact.");
     } else if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");
         words_deviation(out, answer->noise);

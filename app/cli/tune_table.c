@@ -219,6 +219,20 @@ static void words_hidden(struct kerf_text *out, const struct kerf_tune_space *sp
     }
 }
 
+/* Why a setting that was measured has no probability. */
+static void words_not_compared(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t count = 0;
+    if (report->has_front || answer->best < 0 || isnan(answer->settings[answer->best].probability_within)) return;
+    for (int32_t i = 0; i < report->state->space->num_settings; i++)
+        count += answer->settings[i].status == KERF_TUNE_MEASURED && isnan(answer->settings[i].probability_within);
+    if (count)
+        kerf_text_printf(out,
+                         "%d measured setting%s no probability (-): not among the %d that are compared, which kerf "
+                         "chooses anew every few runs.\n",
+                         count, count == 1 ? " has" : "s have", answer->looked_at);
+}
+
 static void set_columns(const struct tune_report *report, struct table_column columns[TABLE_COLUMNS_MAX]) {
     static const struct table_column of_one[] = {{1, 6}, {1, 0}, {0, 3}, {1, 4}, {1, 2}, {1, 5}, {0, TABLE_CUT}};
     static const struct table_column of_both[] = {{1, 0}, {0, 3}, {1, 0}, {0, 4}, {1, 5}, {1, 2}, {0, TABLE_CUT}};
@@ -249,6 +263,7 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     if (hidden < settings)
         terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
     if (cut) kerf_text_printf(out, "%d more that were tried are not shown; `| less` shows all.\n", cut);
+    words_not_compared(out, report);
     words_hidden(out, report->state->space, hidden);
     words_again(out, report, style);
     kerf_text_free(&cells);

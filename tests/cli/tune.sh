@@ -61,3 +61,8 @@ echo took $((count % 5 ? 1 : 90))
 END
 chmod +x wild
 "$KERF" tune --param n=1,2 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9]+)' -- ./wild {n} | same
+echo "== a setting without a probability"
+"$KERF" tune --policy race --param n=1..300 --fresh --no-journal --interference ignore --objective 'regex:([0-9]+)' --max-observations 130 -- echo {n} |
+    grep -E ' - +-$|compared' | sed 's/^[0-9]* /N /' | tail -1
+echo "== the best comes first, though another one has a better estimate"
+modal --seed 1 --max-observations 10 | grep -E '^[a-e] .*[0-9] %|estimate, '
