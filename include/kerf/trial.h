@@ -80,7 +80,8 @@ struct kerf_trial_command {
     int32_t objective;    /* enum kerf_trial_objective */
     const char *pattern;  /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
     const char *prepare;  /* run by sh -c before each trial and not measured, with KERF_SETTING (JSON) and KERF_SLOT in
-                             its environment; NULL: nothing. Processes that it leaves live until the runner is freed */
+                             its environment; {param} and {setting} are replaced, other braces are the shell's. NULL:
+                             nothing. Processes that it leaves live until the runner is freed */
     const char *cleanup;  /* the same, after each trial and when kerf is interrupted */
     const char *launcher; /* words before the command: "srun --exclusive -n1"; NULL */
     /* trials at a time; 0: 1. A program finds its slot's number, from 0, in KERF_SLOT. Without a launcher each slot has

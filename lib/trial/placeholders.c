@@ -47,6 +47,33 @@ static int32_t find_param(const struct kerf_tune_space *space, const struct piec
     return has_port && is_named(piece, "port") ? PORT : UNKNOWN;
 }
 
+/* ---- Shell commands ------------------------------------------------------------------------------------------- */
+
+/* Takes the next piece off *text, which begins at `start`; 0 at its end. ${n} and other braces are the shell's. */
+static int next_shell_piece(const struct kerf_tune_space *space, const char *start, const char **text,
+                            struct piece *ret_piece, int32_t *ret_param) {
+    const char *c = *text, *close = strchr(c, '}');
+    if (*c == 0) return 0;
+    *ret_piece = (struct piece){c, 1, 0};
+    *ret_param = UNKNOWN;
+    if (*c == '{' && close && (c == start || c[-1] != '$')) {
+        struct piece name = {c + 1, (size_t)(close - c - 1), 1};
+        *ret_param = find_param(space, &name, 0);
+        if (*ret_param != UNKNOWN) *ret_piece = name;
+    }
+    *text = ret_piece->is_placeholder ? close + 1 : c + 1;
+    return 1;
+}
+
+static void mark_used_in_shell(const struct kerf_tune_space *space, const char *text, char *used) {
+    struct piece piece;
+    int32_t param;
+    for (const char *rest = text; next_shell_piece(space, text, &rest, &piece, &param);) {
+        if (param >= 0) used[param] = 1;
+        if (param == SETTING) memset(used, 1, (size_t)space->num_params);
+    }
+}
+
 /* ---- Checking ------------------------------------------------------------------------------------------------ */
 
 static int32_t unknown_placeholder(const struct kerf_tune_space *space, const struct piece *piece,
@@ -81,6 +108,7 @@ int32_t placeholders_check(const struct kerf_tune_space *space, const struct ker
             if (param == UNKNOWN && piece.is_placeholder) code = unknown_placeholder(space, &piece, err);
         }
     }
+    if (command->prepare) mark_used_in_shell(space, command->prepare, used);
     for (int32_t i = 0; i < space->num_params && code == KERF_OK && !may_leave_out; i++)
         if (!used[i])
             code = kerf_error_set(err, KERF_EINVALID,
@@ -150,6 +178,16 @@ static const char *text_of(const struct kerf_tune_space *space, int32_t setting,
     return space->params[param].texts[value];
 }
 
+/* Of a parameter or SETTING. */
+static void write_value(struct kerf_text *text, const struct kerf_tune_space *space, int32_t param, int32_t setting) {
+    struct kerf_json json;
+    kerf_json_begin(&json, text);
+    if (param >= 0)
+        kerf_text_add(text, text_of(space, setting, param));
+    else
+        kerf_tune_setting_json(&json, NULL, space, setting);
+}
+
 static void add_filled(struct words *words, const struct kerf_tune_space *space, const struct command_part *part,
                        int32_t setting, const char *word) {
     struct kerf_text text = {0};
@@ -164,12 +202,8 @@ static void add_filled(struct words *words, const struct kerf_tune_space *space,
     }
     for (rest = word; next_piece(&rest, &piece);) {
         int32_t param = piece.is_placeholder ? find_param(space, &piece, part->has_port) : UNKNOWN;
-        struct kerf_json json;
-        kerf_json_begin(&json, &text);
-        if (param >= 0)
-            kerf_text_add(&text, text_of(space, setting, param));
-        else if (param == SETTING)
-            kerf_tune_setting_json(&json, NULL, space, setting);
+        if (param >= 0 || param == SETTING)
+            write_value(&text, space, param, setting);
         else if (param == PORT && part->port > 0)
             kerf_text_printf(&text, "%d", (int)part->port);
         else if (param == PORT)
@@ -188,6 +222,22 @@ char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_
     if (command->launcher) add_split(&words, command->launcher);
     for (int32_t i = part->from; i < part->to; i++) add_filled(&words, space, part, setting, command->words[i]);
     return words.failed || words.count == 0 ? NULL : words.list;
+}
+
+char *placeholders_fill_shell(const struct kerf_tune_space *space, const char *text, int32_t setting,
+                              struct arena *arena) {
+    struct kerf_text filled = {0};
+    struct piece piece;
+    int32_t param;
+    for (const char *rest = text; next_shell_piece(space, text, &rest, &piece, &param);) {
+        if (piece.is_placeholder)
+            write_value(&filled, space, param, setting);
+        else
+            kerf_text_write(&filled, piece.text, piece.length);
+    }
+    char *copy = filled.failed ? NULL : arena_strdup(arena, filled.length > 0 ? filled.data : "");
+    kerf_text_free(&filled);
+    return copy;
 }
 
 /* ---- As text ---------------------------------------------------------------------------------------------- */

@@ -300,7 +300,9 @@ static char **make_environment(struct slot *slot, enum environment kind) {
 }
 
 static int start_shell(struct slot *slot, const char *text, double now_s) {
-    char sh[] = "sh", dash_c[] = "-c", *words[] = {sh, dash_c, arena_strdup(&slot->arena, text), NULL};
+    int32_t setting = slot->trial.result.observation.setting;
+    char sh[] = "sh", dash_c[] = "-c";
+    char *words[] = {sh, dash_c, placeholders_fill_shell(slot->runner->space, text, setting, &slot->arena), NULL};
     struct program_launch start = {.words = words,
                                    .environment = make_environment(slot, ENVIRONMENT_SHELL),
                                    .root = slot->runner->root,

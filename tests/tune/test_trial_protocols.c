@@ -191,8 +191,9 @@ static void prepare_and_cleanup(void **state) {
     (void)state;
     char prepare[256], cleanup[256], path[128], text[256];
     snprintf(path, sizeof path, "%s/log", folder);
-    snprintf(prepare, sizeof prepare, "echo \"before $KERF_SLOT $KERF_SETTING\" >> %s; sleep 100 &", path);
-    snprintf(cleanup, sizeof cleanup, "echo after >> %s", path);
+    snprintf(prepare, sizeof prepare, "n=7; echo \"before $KERF_SLOT $KERF_SETTING ${n} {n}{m}\" >> %s; sleep 100 &",
+             path);
+    snprintf(cleanup, sizeof cleanup, "{ echo after '{setting}'; } >> %s", path);
     struct kerf_trial_command command = TELLS("exit", "status", "{n}", "no {setting}");
     command.prepare = prepare;
     command.cleanup = cleanup;
@@ -202,7 +203,7 @@ static void prepare_and_cleanup(void **state) {
     assert_non_null(log);
     text[fread(text, 1, sizeof text - 1, log)] = 0;
     fclose(log);
-    assert_string_equal(text, "before 0 {\"n\":2,\"fast\":false}\nafter\n");
+    assert_string_equal(text, "before 0 {\"n\":2,\"fast\":false} 7 2{m}\nafter {\"n\":2,\"fast\":false}\n");
 
     command.prepare = "echo no room >&2; exit 3";
     result = once(command, 0);
