@@ -146,13 +146,15 @@ static const struct option tune_option_table[] = {
      .type = OPTION_ONE,
      AT(prepare),
      .value = "COMMAND",
-     .help = "A shell command that runs before each measurement and is not measured: 'sync; echo 3 > "
-             "/proc/sys/vm/drop_caches'."},
+     .help =
+         "A shell command that runs before each measurement and is not measured: 'sync; echo 3 > "
+         "/proc/sys/vm/drop_caches', or 'make clean && make N={n}'. {NAME} of a parameter and {setting} are replaced; "
+         "other braces are the shell's."},
     {.name = "cleanup",
      .type = OPTION_ONE,
      AT(cleanup),
      .value = "COMMAND",
-     .help = "A shell command that runs after each measurement, and when kerf is interrupted."},
+     .help = "A shell command like that of --prepare that runs after each measurement, and when kerf is interrupted."},
     {.name = "budget",
      .type = OPTION_DURATION,
      AT(budget_s),
@@ -377,8 +379,10 @@ static const struct option tune_option_table[] = {
 
 /* ---- From the options to the request -------------------------------------------------------------------------- */
 
-/* "3%" or "0.03": above 0 and below 1. */
-static int32_t read_share(const char *option, const char *text, double *ret_share, struct kerf_error *err) {
+/* "3%" or "0.03": above 0 and below 1. `example`: such a one. */
+static int32_t read_share(const char *option, const char *example, const char *text, double *ret_share,
+                          struct kerf_error *err) {
+    if (text == NULL) return KERF_OK;
     char *end;
     double value = number_read(text, &end);
     if (end != text && strcmp(end, "%") == 0) {
@@ -386,18 +390,17 @@ static int32_t read_share(const char *option, const char *text, double *ret_shar
         end++;
     }
     if (end == text || *end || !(value > 0 && value < 1))
-        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a share such as 3%% or 0.03", option, text);
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a share such as %s", option, text, example);
     *ret_share = value;
     return KERF_OK;
 }
 
 static int32_t read_shares(const struct tune_options *values, struct kerf_study_request *request,
                            struct kerf_error *err) {
-    int32_t code = KERF_OK;
-    if (values->within) code = read_share("--within", values->within, &request->within, err);
-    if (code == KERF_OK && values->margin) code = read_share("--margin", values->margin, &request->margin, err);
-    if (code == KERF_OK && values->confidence)
-        code = read_share("--confidence", values->confidence, &request->confidence, err);
+    int32_t code = read_share("--within", "3% or 0.03", values->within, &request->within, err);
+    if (code == KERF_OK) code = read_share("--margin", "5% or 0.05", values->margin, &request->margin, err);
+    if (code == KERF_OK)
+        code = read_share("--confidence", "95% or 0.95", values->confidence, &request->confidence, err);
     return code;
 }
 

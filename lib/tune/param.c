@@ -76,10 +76,15 @@ static int read_range(const char *text, struct range *ret_range) {
     return 1;
 }
 
+/* The text is a parameter with a range, whose ends are told as they were written. */
+static int32_t empty_range(const char *text, struct kerf_error *err) {
+    const char *first = strchr(text, '=') + 1, *last = strstr(first, "..") + 2;
+    return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty, as %.*s is more than %.*s", text,
+                          (int)(last - 2 - first), first, (int)strcspn(last, ":"), last);
+}
+
 static int32_t check_range(const char *text, const struct range *range, struct kerf_error *err) {
-    if (range->last < range->first)
-        return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty, as %" PRId64 " is more than %" PRId64,
-                              text, range->first, range->last);
+    if (range->last < range->first) return empty_range(text, err);
     if (range->times && (range->first < 1 || range->step < 2))
         return kerf_error_set(err, KERF_EINVALID,
                               "'%s': a range with 'x' must begin at 1 or more and multiply by 2 or more", text);
@@ -192,7 +197,7 @@ static int32_t fill_decimals(const char *text, const char *values, struct arena 
         !param_read_decimal(rest + 1, strlen(rest + 1), &step))
         return 0;
     int times = *rest == 'x';
-    if (last < first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
+    if (last < first) return empty_range(text, err);
     if (times ? !(first > 0 && step > 1) : !(step > 0))
         return kerf_error_set(err, KERF_EINVALID,
                               times ? "'%s': a range with 'x' begins above 0 and multiplies by more than 1"
@@ -243,7 +248,10 @@ static int32_t fill_points(const char *text, const char *values, struct arena *a
     if (!param_read_integer(rest + 3, strlen(rest + 3), &count) || count < 2 || count > DECIMALS_MAX)
         return kerf_error_set(err, KERF_EINVALID, "'%s': %.3s is followed by a number of values from 2 to %d, as %.3s9",
                               text, rest, DECIMALS_MAX, rest);
-    if (last <= first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
+    if (last < first) return empty_range(text, err);
+    if (last == first)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': both ends are the same; for one value write %.*s", text,
+                              (int)(strstr(text, "..") - text), text);
     if (is_log && !(first > 0))
         return kerf_error_set(err, KERF_EINVALID, "'%s': a range with 'log' begins above 0", text);
     if (!isfinite(is_log ? last / first : last - first))
@@ -321,6 +329,27 @@ static int32_t check_integers(const char *text, const int64_t *integers, int32_t
     return KERF_OK;
 }
 
+/* "0.1..0.9", without what follows the colon. */
+static int is_range_without_step(const char *word) {
+    const char *dots = strstr(word, ".."), *last = dots ? dots + 2 : NULL;
+    double end;
+    return dots && *last != '.' && (memchr(word, '.', (size_t)(dots - word)) || strpbrk(last, ".eE")) &&
+           param_read_decimal(word, (size_t)(dots - word), &end) && param_read_decimal(last, strlen(last), &end);
+}
+
+static int32_t not_a_range(const char *text, const char *word, int32_t count, struct kerf_error *err) {
+    if (count == 1 && is_range_without_step(word))
+        return kerf_error_set(err, KERF_ESYNTAX,
+                              "'%.200s': a range of decimals ends with a step, such as :+0.1 or :x2, or with a number "
+                              "of values, such as :lin9 or :log9",
+                              text);
+    return kerf_error_set(
+        err, KERF_ESYNTAX,
+        "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, has "
+        "integers up to 9223372036854775807, and is the only value",
+        text, word);
+}
+
 /* 8, but not 08: a program that is given "08" may not be given "8". */
 static int is_written_as_integer(const char *word) {
     const char *digits = word + (*word == '-');
@@ -335,12 +364,7 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     int64_t *integers = arena_take(arena, (size_t)param->num_values, sizeof *integers);
     if (integers == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < param->num_values; i++)
-        if (is_like_range(words[i]))
-            return kerf_error_set(
-                err, KERF_ESYNTAX,
-                "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, has "
-                "integers up to 9223372036854775807, and is the only value",
-                text, words[i]);
+        if (is_like_range(words[i])) return not_a_range(text, words[i], param->num_values, err);
     for (int32_t i = 0; i < param->num_values && all; i++)
         all = is_written_as_integer(words[i]) && param_read_integer(words[i], strlen(words[i]), &integers[i]);
     param->kind = all ? KERF_TUNE_INTEGER : KERF_TUNE_CHOICE;

@@ -60,6 +60,40 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
     return KERF_OK;
 }
 
+/* A parameter that waits and that the k-th one's condition names; -1: none. */
+static int32_t waits_for(const struct conditions *conditions, const char *waits, int32_t num, int32_t k) {
+    for (int32_t j = 0; j < num; j++)
+        if (waits[j] && constraint_names(conditions->whens[k], j)) return j;
+    return -1;
+}
+
+/* Whether a parameter has an effect must not depend on itself: each one waits until those that its condition names are
+ * decided. */
+static int32_t refuse_circles(const struct kerf_tune_space *space, const struct conditions *conditions,
+                              struct kerf_error *err) {
+    const int32_t num = space->num_params;
+    char waits[TUNE_PARAMS_MAX];
+    int32_t first = -1;
+    for (int32_t k = 0; k < num; k++) waits[k] = conditions->whens[k] != NULL;
+    for (int32_t round = 0; round < num; round++)
+        for (int32_t k = 0; k < num; k++) waits[k] = waits[k] && waits_for(conditions, waits, num, k) >= 0;
+    for (int32_t k = 0; k < num && first < 0; k++)
+        if (waits[k]) first = k;
+    if (first < 0) return KERF_OK;
+    for (int32_t round = 0; round < num; round++) first = waits_for(conditions, waits, num, first); /* in the circle */
+    struct kerf_text circle = {0};
+    int32_t k = first;
+    do {
+        kerf_text_printf(&circle, "%s%s when %.100s", k == first ? "" : ", ", space->params[k].name,
+                         conditions->when_texts[k]);
+        k = waits_for(conditions, waits, num, k);
+    } while (k != first);
+    kerf_error_set(err, KERF_EINVALID, "conditions depend on each other in a circle: %.400s",
+                   circle.data ? circle.data : "");
+    kerf_text_free(&circle);
+    return KERF_EINVALID;
+}
+
 static int32_t read_conditions(const struct kerf_tune_space *space, const char *const *texts, struct arena *arena,
                                struct conditions *conditions, struct kerf_error *err) {
     const int32_t num = space->num_params;
@@ -75,11 +109,8 @@ static int32_t read_conditions(const struct kerf_tune_space *space, const char *
     for (int32_t k = 0; k < num && code == KERF_OK; k++) {
         if (conditions->when_texts[k] == NULL) continue;
         code = constraint_read(conditions->when_texts[k], space->params, num, arena, &conditions->whens[k], err);
-        if (code == KERF_OK && constraint_names(conditions->whens[k], k))
-            code = kerf_error_set(err, KERF_EINVALID, "'%s' has an effect when '%.100s', which names itself",
-                                  space->params[k].name, conditions->when_texts[k]);
     }
-    return code;
+    return code == KERF_OK ? refuse_circles(space, conditions, err) : code;
 }
 
 /* The next point of the grid, the last parameter fastest; 0 behind the last. */

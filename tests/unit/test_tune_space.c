@@ -47,7 +47,8 @@ static void numbers_with_decimals_are_ordered(void **state) {
     assert_string_equal(space->params[2].texts[4], "0.9");
     assert_null(space->params[3].numbers); /* words: they do not ascend */
     kerf_tune_space_free(space);
-    expect_refused("lr=0.5..0.1:x2", NULL, NULL, KERF_EINVALID, "'lr=0.5..0.1:x2': the range is empty");
+    expect_refused("lr=0.5..0.1:x2", NULL, NULL, KERF_EINVALID,
+                   "'lr=0.5..0.1:x2': the range is empty, as 0.5 is more than 0.1");
     expect_refused("lr=0.1..0.5:x1", NULL, NULL, KERF_EINVALID,
                    "'lr=0.1..0.5:x1': a range with 'x' begins above 0 and multiplies by more than 1");
     expect_refused("lr=0.1..0.5:+0.0001", NULL, NULL, KERF_EINVALID, "'lr=0.1..0.5:+0.0001': more than 1000 values");
@@ -81,7 +82,13 @@ static void so_many_points(void **state) {
     expect_values("x=.1..0.4:+.1", "0.1 0.2 0.3 0.4");
     expect_refused("x=0.5,0.50", NULL, NULL, KERF_EINVALID, "'x=0.5,0.50': 0.50 is the same number as 0.5");
     expect_refused("lr=0..1:log5", NULL, NULL, KERF_EINVALID, "'lr=0..1:log5': a range with 'log' begins above 0");
-    expect_refused("lr=1..1:lin2", NULL, NULL, KERF_EINVALID, "'lr=1..1:lin2': the range is empty");
+    expect_refused("lr=1..1:lin2", NULL, NULL, KERF_EINVALID,
+                   "'lr=1..1:lin2': both ends are the same; for one value write lr=1");
+    expect_refused("lr=2..1:lin2", NULL, NULL, KERF_EINVALID,
+                   "'lr=2..1:lin2': the range is empty, as 2 is more than 1");
+    expect_refused("p=0.1..0.9", NULL, NULL, KERF_ESYNTAX,
+                   "'p=0.1..0.9': a range of decimals ends with a step, such as :+0.1 or :x2, or with a number of "
+                   "values, such as :lin9 or :log9");
     expect_refused("lr=1..9:lin", NULL, NULL, KERF_EINVALID,
                    "'lr=1..9:lin': lin is followed by a number of values from 2 to 1000, as lin9");
     expect_refused("lr=1..9:log1001", NULL, NULL, KERF_EINVALID,
@@ -176,7 +183,10 @@ static void a_parameter_may_have_a_condition(void **state) {
     refuse_condition("a=1,2", "b=1,2 when", KERF_ESYNTAX,
                      "'b=1,2 when': a condition is missing after 'when', as in 'draft=4,8 when spec'");
     refuse_condition("a=1,2", "b=1,2 when c", KERF_EUNKNOWN, "'c': no parameter is called 'c'");
-    refuse_condition("a=1,2", "b=1,2 when b > 1", KERF_EINVALID, "'b' has an effect when 'b > 1', which names itself");
+    refuse_condition("a=1,2", "b=1,2 when b > 1", KERF_EINVALID,
+                     "conditions depend on each other in a circle: b when b > 1");
+    refuse_condition("a=1,2 when b == 1", "b=1,2 when a == 1", KERF_EINVALID,
+                     "conditions depend on each other in a circle: a when b == 1, b when a == 1");
     refuse_condition("a=0..1", "b=1,2 when 1 / a", KERF_EINVALID,
                      "'1 / a' divides by 0 for a=0,b=1; exclude it with a condition before this one, or with &&");
 }
@@ -444,11 +454,12 @@ static void refuses_constraints_without_a_value(void **state) {
 /* A word that begins as a range does was meant as one; paths and versions are words. */
 static void refuses_what_is_nearly_a_range(void **state) {
     (void)state;
-    static const char *const odd[] = {"1..10:-1", "1.5..10", "1..99999999999999999999",
-                                      "-1..x",    "1..",     "..5",
-                                      "1..4:*2",  "1..4:",   "+1..4",
-                                      "1...4",    "1..4x",   "nan..1:lin4",
-                                      "x..y:log3"};
+    static const char *const odd[] = {"1..10:-1",    "1..99999999999999999999",
+                                      "-1..x",       "1..",
+                                      "..5",         "1..4:*2",
+                                      "1..4:",       "+1..4",
+                                      "1...4",       "1..4x",
+                                      "nan..1:lin4", "x..y:log3"};
     static const char *const words[] = {"../a.bin,../b.bin", "a..b,c",    "1../a,b", "0.5,1.0", "..,...",
                                         "v1..2,v3",          "a..b:log,c"};
     char param[64], message[300];
@@ -461,6 +472,9 @@ static void refuses_what_is_nearly_a_range(void **state) {
                  param, odd[i]);
         expect_refused(param, NULL, NULL, KERF_ESYNTAX, message);
     }
+    expect_refused("a=1.5..10", NULL, NULL, KERF_ESYNTAX,
+                   "'a=1.5..10': a range of decimals ends with a step, such as :+0.1 or :x2, or with a number of "
+                   "values, such as :lin9 or :log9");
     expect_refused("a=7,1..4", NULL, NULL, KERF_ESYNTAX,
                    "'a=7,1..4': 1..4 is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, "
                    "has integers up to "
