@@ -226,13 +226,6 @@ void csv_text(struct kerf_text *out, const char *text) {
     kerf_text_add(out, "\"");
 }
 
-void csv_param(struct kerf_text *out, const char *name, const char *others) {
-    size_t length = strlen(name);
-    for (const char *c = others; c; c = strchr(c, ','), c += c != NULL)
-        if (strncmp(c, name, length) == 0 && (c[length] == ',' || c[length] == 0)) kerf_text_add(out, "param_");
-    csv_text(out, name);
-}
-
 void csv_number(struct kerf_text *out, double value) {
     kerf_text_add(out, ",");
     if (isfinite(value)) kerf_text_number(out, value);

@@ -33,10 +33,6 @@ void terminal_words(struct kerf_text *out, const char *label, const struct kerf_
 /* A field of CSV, quoted where it has to be. */
 void csv_text(struct kerf_text *out, const char *text);
 
-/* The title of a parameter's column, "param_" before it where it is among the other titles, which stand in one text
- * with commas between. */
-void csv_param(struct kerf_text *out, const char *name, const char *others);
-
 /* A comma and the number; the comma alone where it is NAN or infinite. */
 void csv_number(struct kerf_text *out, double value);
 

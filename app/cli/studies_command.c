@@ -170,14 +170,13 @@ static void export_json(const struct kerf_study_record *record, struct kerf_text
 
 static void export_csv(const struct kerf_study_record *record, struct kerf_text *out) {
     const struct kerf_tune_space *space = record->space;
-    static const char titles[] = "n,outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,"
-                                 "peak_bytes,others,steal,pressure,frequency,others_between";
+#define TITLES                                                                                                         \
+    "n,outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,peak_bytes,others,steal,"         \
+    "pressure,frequency,others_between"
+    const char *titles = record->seconds ? TITLES ",second" : TITLES;
     kerf_text_add(out, "n,");
-    for (int32_t p = 0; p < space->num_params; p++) {
-        csv_param(out, space->params[p].name, titles);
-        kerf_text_add(out, ",");
-    }
-    kerf_text_printf(out, "%s%s\n", titles + 2, record->seconds ? ",second" : "");
+    csv_params(out, space, titles);
+    kerf_text_printf(out, "%s\n", titles + strlen("n,"));
     for (int32_t i = 0; i < record->num_entries; i++) {
         const struct kerf_trial_result *result = &record->entries[i].result;
         const struct kerf_tune_observation *seen = &result->observation;

@@ -65,6 +65,10 @@ void print_tune_markdown(struct kerf_text *out, const struct tune_report *report
 void print_tune_json(struct kerf_text *out, const struct tune_report *report);
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report);
 
+/* The titles of the parameters' columns, each with a comma behind it: "param_" stands before one that is among the other
+ * titles, which stand in one text with commas between. */
+void csv_params(struct kerf_text *out, const struct kerf_tune_space *space, const char *others);
+
 /* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);
 

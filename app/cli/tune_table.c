@@ -450,6 +450,36 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
 
 /* ---- CSV ---------------------------------------------------------------------------------------------------- */
 
+static int is_title(const char *name, const char *titles) {
+    size_t length = strlen(name);
+    for (const char *c = titles; c; c = strchr(c, ','), c += c != NULL)
+        if (strncmp(c, name, length) == 0 && (c[length] == ',' || c[length] == 0)) return 1;
+    return 0;
+}
+
+static int is_param(const char *name, const struct kerf_tune_space *space) {
+    for (int32_t p = 0; p < space->num_params; p++)
+        if (strcmp(space->params[p].name, name) == 0) return 1;
+    return 0;
+}
+
+void csv_params(struct kerf_text *out, const struct kerf_tune_space *space, const char *others) {
+    struct kerf_text title = {0};
+    for (int32_t p = 0; p < space->num_params; p++) {
+        const char *name = space->params[p].name;
+        for (int32_t prefixes = is_title(name, others);; prefixes++) {
+            kerf_text_clear(&title);
+            kerf_text_repeat(&title, "param_", prefixes);
+            kerf_text_add(&title, name);
+            if (title.failed || prefixes == 0 || !is_param(title.data, space)) break;
+        }
+        csv_text(out, title.failed ? "" : title.data);
+        kerf_text_add(out, ",");
+    }
+    if (title.failed) out->failed = 1;
+    kerf_text_free(&title);
+}
+
 static void csv_front(struct kerf_text *out, const struct tune_report *report, int32_t setting) {
     const struct kerf_tune_estimate *second = &report->front.second[setting];
     int is_known = tune_is_interval(second->interval);
@@ -462,17 +492,12 @@ static void csv_front(struct kerf_text *out, const struct tune_report *report, i
 
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
-    static const char of_front[] = ",second,second_low,second_high,front,unbeaten";
-    static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
-                                 "probability_within,probability_within_margin,observed_mean,reason";
-    struct kerf_text all = {0};
-    kerf_text_printf(&all, "%s%s", titles, report->has_front ? of_front : "");
-    for (int32_t p = 0; p < space->num_params; p++) {
-        csv_param(out, space->params[p].name, all.data ? all.data : titles);
-        kerf_text_add(out, ",");
-    }
-    kerf_text_printf(out, "%s\n", all.data ? all.data : titles);
-    kerf_text_free(&all);
+#define TITLES                                                                                                         \
+    "status,observations,censored,failed,mean,interval_low,interval_high,bound,probability_within,"                    \
+    "probability_within_margin,observed_mean,reason"
+    const char *titles = report->has_front ? TITLES ",second,second_low,second_high,front,unbeaten" : TITLES;
+    csv_params(out, space, titles);
+    kerf_text_printf(out, "%s\n", titles);
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         if (!is_told(report, i)) continue;

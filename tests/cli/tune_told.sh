@@ -80,6 +80,9 @@ echo "== columns that are called alike"
 "$KERF" tune --no-journal --interference ignore --param mean=1 --param n=1..2 --policy null --format csv -- true {mean} {n} | head -1 | cut -d, -f1-4
 KERF_STUDIES=$PWD/columns "$KERF" tune --interference ignore --param mean=1 --param n=1..2 --policy null --study columns -- true {mean} {n} >/dev/null
 KERF_STUDIES=$PWD/columns "$KERF" studies export columns --format csv | head -1 | cut -d, -f1-4
+"$KERF" tune --no-journal --interference ignore --param status=1 --param param_status=1 --policy null --format csv -- true {status} {param_status} | head -1 | cut -d, -f1-4
+KERF_STUDIES=$PWD/columns "$KERF" tune --interference ignore --param second=1 --pareto memory --study both --max-observations 1 -- true {second} >/dev/null
+KERF_STUDIES=$PWD/columns "$KERF" studies export both --format csv | head -1 | grep -o 'param_second\|second'
 
 echo "== so many settings as there are"
 "$KERF" tune --no-journal --interference ignore --param n=1..3 --policy random --format json -- true {n} | grep -oE '"reason":"[^"]*measured 5 times"'
