@@ -469,8 +469,8 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
 
 /* ---- One study ------------------------------------------------------------------------------------------------ */
 
-static int32_t show(const struct render *asked, const struct kerf_study_record *record, const char *slice_text,
-                    struct kerf_error *err) {
+static int32_t show(const struct render *asked, const struct kerf_study_record *record, const char *name,
+                    const char *slice_text, struct kerf_error *err) {
     struct tune_report report = {0};
     struct llama_preset llama = {0};
     struct kerf_study_state *state = NULL;
@@ -489,6 +489,7 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (code == KERF_OK) code = tune_report_weigh(&report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
+    if (strchr(name, '/')) report.journal = name;
     report.slice = slice;
     if (code == KERF_OK) code = render_all(&render, err);
     kerf_study_state_free(state);
@@ -540,7 +541,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
                               verb);
     int32_t code = kerf_study_record_read(words->items[1], &record, err);
     if (code == KERF_OK)
-        code = is_show     ? show(&render, record, values->slice, err)
+        code = is_show     ? show(&render, record, words->items[1], values->slice, err)
                : is_export ? export(&render, record, err)
                            : replay(&render, record, values->policy, err);
     kerf_study_record_free(record);

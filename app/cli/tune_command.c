@@ -41,7 +41,8 @@ static const struct option tune_option_table[] = {
      AT(params),
      .value = "NAME=VALUES",
      .help = "A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or "
+             "layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end; p=0..1:lin5 with equal steps), "
+             "kv=f16,q8_0 (a choice), or "
              "map?=--no-mmap (a flag: these words or nothing); with a condition, draft=4,8 when map, it has an effect "
              "only where that holds. "
              "{setting} is all parameters as JSON, so none may have this name."},
@@ -773,6 +774,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
         run.plan.resumed = sources.record;
         run.plan.skipped = sources.llama.skipped;
         if (run.plan.request->preset) run.llama = &sources.llama;
+        if (values->study && strchr(values->study, '/')) run.journal = values->study;
         if (values->study && !sources.record) snprintf(run.plan.id, sizeof run.plan.id, "%s", values->study);
         code = tune_run(&run, ret_status, err);
     }

@@ -13,6 +13,7 @@ struct tune_report {
     struct kerf_tune_answer answer;
     struct kerf_tune_modes modes;
     int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
+    const char *journal;   /* the study's, where it was named by its path; else NULL */
     const struct llama_preset *llama;       /* NULL: of another program */
     struct kerf_tune_importance importance; /* without effects until tune_report_weigh */
     const int32_t *slice; /* [num_params] values that the surface is drawn at, -1: any; NULL: the recommendation's */
@@ -128,6 +129,7 @@ int32_t print_tune(void *report, struct kerf_text *out, const struct render_form
 
 struct tune_run {
     struct kerf_study_plan plan;
+    const char *journal;              /* the path by which a study that goes on was named, or NULL */
     const struct llama_preset *llama; /* NULL: another program */
     const char *format, *slice;       /* slice NULL: where the recommendation is */
     const struct string_list *outputs;

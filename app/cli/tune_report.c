@@ -497,10 +497,11 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
     const int is_limited = last && last->result.observation.failure == KERF_TUNE_FAILURE_LIMIT;
     const char *head = heads[state->stop];
     if (state->stop == KERF_STUDY_NOTHING && is_limited) head = "No setting kept the limits: ";
-    kerf_text_printf(out, "%s%s.", head, state->reason);
+    const size_t length = strlen(state->reason);
+    kerf_text_printf(out, "%s%s%s", head, state->reason, length && state->reason[length - 1] == '?' ? "" : ".");
     words_skipped(out, report);
     if (state->id[0] && report->most_to_go_on >= 0) {
-        kerf_text_printf(out, " `kerf tune --resume --study %s", state->id);
+        kerf_text_printf(out, " `kerf tune --resume --study %s", report->journal ? report->journal : state->id);
         if (report->most_to_go_on) kerf_text_printf(out, " --max-observations %d", report->most_to_go_on);
         kerf_text_add(out, "` continues it.");
     }

@@ -267,6 +267,7 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     tune_live_end(&live);
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (code == KERF_OK) code = tune_report_weigh(&report, err);
+    report.journal = asked->journal;
     report.llama = asked->llama;
     report.slice = slice;
     if (code == KERF_OK) code = render_all(&render, err);

@@ -637,6 +637,8 @@ static int32_t open_and_read(const char *study, int peek, struct kerf_study_reco
                    ? kerf_error_set(err, KERF_EUNKNOWN, "there is no study '%.200s'; `kerf studies` lists them", study)
                    : kerf_error_set(err, KERF_EIO, "%.200s: %s", record->path, strerror(errno));
     if (code == KERF_OK) code = read_lines(record, file, peek, err);
+    if (code == KERF_OK && !is_path(study)) /* a journal that was renamed is found by its new name */
+        snprintf(record->id, sizeof record->id, "%s", study);
     if (file) fclose(file);
     if (code != KERF_OK) {
         kerf_study_record_free(record);

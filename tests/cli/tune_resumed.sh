@@ -70,6 +70,6 @@ done
 
 echo "== for spreadsheets"
 "$KERF" studies replay bounded --format csv | head -2 | sed 's/0\.[0-9]*/SECONDS/'
-"$KERF" studies --format csv | grep bounded | cut -d, -f1,3,4
+"$KERF" studies --format csv | grep -E "^(bounded|killed)" | cut -d, -f1,3,4
 "$KERF" tune --param n=1,2 --policy null -d n=1 --interference ignore --study quoted -- sh -c 'echo "a,b" {n}' >/dev/null
 "$KERF" studies --format csv | grep quoted | cut -d, -f6-

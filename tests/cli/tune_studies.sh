@@ -123,3 +123,13 @@ echo "== a journal that cannot be written ends the study, with what is known"
 sed "s|$PWD|FOLDER|" err
 grep -q '"best":{"setting"' full.json && echo "with what is known"
 "$KERF" studies show full --format json | grep -oE '"best":\{"setting":'
+
+echo "== a journal that was renamed, and one elsewhere, go on by their names"
+rm studies/*
+"$KERF" tune --study first --param n=1..3 --fresh --interference ignore --max-observations 1 --objective 'regex:([0-9]+)' -- echo {n} >/dev/null
+mv studies/first.jsonl studies/second.jsonl
+"$KERF" studies --format csv | sed -n '2s/,.*//p'
+"$KERF" studies show second | grep -o '`kerf tune .*'
+mv studies/second.jsonl elsewhere.jsonl
+"$KERF" studies show ./elsewhere.jsonl | grep -o '`kerf tune .*'
+"$KERF" tune --resume --study ./elsewhere.jsonl --max-observations 2 | grep -o '`kerf tune .*'
