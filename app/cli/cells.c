@@ -211,6 +211,30 @@ void terminal_words(struct kerf_text *out, const char *label, const struct kerf_
     kerf_text_add(out, "\n");
 }
 
+void terminal_wrap(struct kerf_text *text, size_t from, int32_t columns) {
+    char *blank = NULL; /* the last one where the line may end, and the columns from there on */
+    int32_t column = 0, behind = 0, is_command = 0;
+    for (char *c = text->length > from ? text->data + from : NULL; c && *c; c++) {
+        if (*c == '\033') { /* takes no room */
+            while (c[1] && *c != 'm') c++;
+            continue;
+        }
+        if (*c == '\n') {
+            column = is_command = 0;
+            blank = NULL;
+            continue;
+        }
+        int32_t begins = ((unsigned char)*c & 0xC0) != 0x80;
+        column += begins, behind += begins;
+        if (*c == '`') is_command = !is_command;
+        if (*c == ' ' && c[1] != '%' && !is_command) blank = c, behind = 0;
+        if (column <= columns || blank == NULL || blank == c) continue;
+        *blank = '\n';
+        column = behind;
+        blank = NULL;
+    }
+}
+
 /* ---- CSV and Markdown -------------------------------------------------------------------------------------------- */
 
 void csv_text(struct kerf_text *out, const char *text) {

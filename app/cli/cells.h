@@ -30,6 +30,10 @@ int32_t terminal_table_width(const struct kerf_text *cells);
 void terminal_words(struct kerf_text *out, const char *label, const struct kerf_text *words, int32_t indent,
                     int32_t right);
 
+/* Breaks lines of sentences that are longer than a terminal is wide, from the byte `from` on: at blanks, but not before a %
+ * nor between backquotes, where a command stands that may be copied. */
+void terminal_wrap(struct kerf_text *text, size_t from, int32_t columns);
+
 /* A field of CSV, quoted where it has to be. */
 void csv_text(struct kerf_text *out, const char *text);
 

@@ -353,6 +353,7 @@ static int32_t print_study_replay(void *context, struct kerf_text *out, const st
     rows(&cells, replay);
     kerf_text_printf(out, "%s decides as before in %d of %d measurement%s.\n\n", replay->policy, replay->same,
                      replay->asked, replay->asked == 1 ? "" : "s");
+    if (style->is_terminal) terminal_wrap(out, 0, style->columns);
     if (strcmp(format->name, "markdown") == 0)
         markdown_table(out, &cells);
     else

@@ -88,6 +88,11 @@ static int32_t rows(struct kerf_text *cells, const struct tune_report *report, i
     return hidden;
 }
 
+/* Sentences from the byte `from` on. A file and another program get each as one line. */
+static void wrap(struct kerf_text *out, size_t from, const struct render_style *style) {
+    if (style->is_terminal) terminal_wrap(out, from, style->columns);
+}
+
 /* ---- What matters -------------------------------------------------------------------------------------------- */
 
 enum { MAIN_SHOWN = 8, PAIRS_SHOWN = 3 };
@@ -167,7 +172,9 @@ static void put_importance(struct kerf_text *out, const struct tune_report *repo
         else
             markdown_table(out, &cells);
         kerf_text_add(out, style ? "" : "\n");
+        size_t from = out->length;
         words_importance(out, report);
+        if (style) wrap(out, from, style);
     }
     if (cells.failed) out->failed = 1;
     kerf_text_free(&cells);
@@ -184,7 +191,6 @@ static void put_surface(struct kerf_text *out, const struct tune_report *report,
     if (tune_surface(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_matrix_terminal(out, &panel, style->columns, style->colour);
-        words_shown(out, report);
     } else if (tune_whiskers(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_whiskers_terminal(out, &panel, style->columns, style->colour);
@@ -252,6 +258,7 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
     words_study(out, report, style->colour);
+    wrap(out, 0, style);
     if (report->llama && !report->has_front) words_llama(out, report);
     put_surface(out, report, style);
     put_importance(out, report, style);
@@ -262,10 +269,12 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     kerf_text_add(out, "\n");
     if (hidden < settings)
         terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
+    size_t from = out->length;
     if (cut) kerf_text_printf(out, "%d more that were tried are not shown; `| less` shows all.\n", cut);
     words_not_compared(out, report);
     words_hidden(out, report->state->space, hidden);
     words_again(out, report, style);
+    wrap(out, from, style);
     kerf_text_free(&cells);
 }
 

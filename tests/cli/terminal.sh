@@ -38,3 +38,6 @@ on_terminal 80 '"$KERF" models'
 cat seen
 on_terminal 80 '"$KERF" help models'
 cat seen
+echo "== sentences break between words; commands that may be copied do not"
+on_terminal 46 '"$KERF" studies show "$DATA/../../../examples/studies/llama.jsonl"'
+sed -n '1,/^llama-cli/p; /^Shares/,/^$/p' seen
