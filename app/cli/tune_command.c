@@ -475,7 +475,6 @@ static int is_llama(const struct tune_options *values) {
 /* What would be ignored is a mistake. */
 static int32_t check_ignored(const struct tune_options *values, struct kerf_error *err) {
     const int loads = values->prepare || values->cleanup || (values->protocol && strcmp(values->protocol, "exit") != 0);
-    const int is_ignored = values->interference && strcmp(values->interference, "ignore") == 0;
     if (values->prefer && !knows_what_is_equivalent(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--prefer is for the policies kerf and race: %s does not tell which settings are within "
@@ -485,11 +484,26 @@ static int32_t check_ignored(const struct tune_options *values, struct kerf_erro
         return kerf_error_set(err, KERF_EINVALID,
                               "--load-timeout is for workers, --prepare and --cleanup; with the protocol exit "
                               "--trial-timeout ends a run");
-    if (values->patience_s > 0 && is_ignored)
+    if ((values->margin || (values->within && !values->pareto)) && !knows_what_is_equivalent(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
-                              "--patience says for how long a disturbed measurement is repeated; with --interference "
-                              "ignore none is");
+                              "--%s is for the policies kerf and race: %s does not tell which settings are so near to "
+                              "the best",
+                              values->margin ? "margin" : "within", values->policy);
+    if (values->launcher && values->interference && strcmp(values->interference, "ignore") != 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--interference %s needs to see the machine's other work; with --launcher kerf does not "
+                              "look for it",
+                              values->interference);
     return KERF_OK;
+}
+
+/* Of a new study, or of one that goes on. */
+static int32_t check_patience(const struct tune_options *values, const struct kerf_study_request *request,
+                              struct kerf_error *err) {
+    if (values->patience_s == 0 || !(request->ignore_interference || request->launcher)) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "--patience says for how long a disturbed measurement is repeated; with %s none is",
+                          request->launcher ? "--launcher" : "--interference ignore");
 }
 
 /* Fills in the whole request, which points into the values. */
@@ -531,6 +545,7 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
     if (code == KERF_OK) code = read_shares(values, request, err);
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
+    if (code == KERF_OK) code = check_patience(values, request, err);
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;
 }
 
@@ -686,7 +701,11 @@ static int32_t read_resumed(const struct tune_options *values, struct kerf_study
     }
     if (code == KERF_OK) code = kerf_study_record_read(values->study ? values->study : ids.items[0], &record, err);
     kerf_study_ids_free(&ids);
-    if (code != KERF_OK) return code;
+    if (code == KERF_OK) code = check_patience(values, &record->request, err);
+    if (code != KERF_OK) {
+        kerf_study_record_free(record);
+        return code;
+    }
     if (values->max_observations) record->request.max_observations = values->max_observations;
     if (values->show_output) record->request.show_output = 1;
     *ret_record = record;

@@ -459,7 +459,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     else if (state->num_disturbed)
         kerf_text_printf(out, "; %d disturbed and repeated", state->num_disturbed);
     kerf_text_add(out, ".");
-    if (answer->noise == 0) {
+    if (answer->noise == 0 && !(report->has_front && report->front.noise > 0)) {
         kerf_text_add(out, " Repeated runs of a setting did not differ, so that each value counts as exact.");
     } else if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");

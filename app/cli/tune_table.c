@@ -191,6 +191,7 @@ static void put_surface(struct kerf_text *out, const struct tune_report *report,
     if (tune_surface(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_matrix_terminal(out, &panel, style->columns, style->colour);
+        words_shown(out, report);
     } else if (tune_whiskers(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_whiskers_terminal(out, &panel, style->columns, style->colour);

@@ -41,7 +41,7 @@ echo "== what matters, and of what"
 for slice in m=9 nobody=1 m; do "$KERF" studies show many --slice $slice || echo "status $?"; done
 "$KERF" tune --param n=1..9 --slice m=3 -- sh surface.sh '{n}' || echo "status $?"
 
-echo "== the answer is the last line of a report that is longer than the screen"
+echo "== the answer ends a report that is longer than the screen"
 on_terminal() {
     script -q -e -c "stty cols 100 rows $1; NO_COLOR=1 $2" typescript </dev/null >/dev/null || echo "exit $?"
     sed '1d;$d' typescript | tr -d '\r' | sed '${/^$/d}' >seen
@@ -49,7 +49,7 @@ on_terminal() {
 for rows in 12 200; do
     on_terminal $rows '"$KERF" studies show many'
     echo "$rows lines: $(grep -c '^\(Use\|No answer yet\)' seen) time(s)"
-    tail -n 1 seen
+    tail -n 2 seen
 done
 echo "== a long table is cut on a terminal alone"
 awk 'BEGIN { for (n = 1; n <= 48; n++) printf "n=%d %.1f\n", n, 100 + (n - 5) ^ 2 }' | journal long '"n=1..48"'

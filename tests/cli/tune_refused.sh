@@ -37,6 +37,10 @@ refuses --param b=1..4 --pareto memory --slice b=1 -- true {b}
 refuses --param b=1..4 --launcher '' -- true {b}
 refuses --param b=1..4 --policy random --prefer smaller:b -- true {b}
 refuses --param b=1..4 --interference ignore --patience 5s -- true {b}
+refuses --param b=1..4 --launcher env --patience 5s -- true {b}
+refuses --param b=1..4 --launcher env --interference remeasure -- true {b}
+refuses --param b=1..4 --policy exhaustive --margin 3% -- true {b}
+refuses --param b=1..4 --policy random --within 3% -- true {b}
 refuses --param b=1..4 --slice b=2 -- true {b}
 refuses --param b=1..4 --param c=1,2 --slice '' -- true {b} {c}
 refuses --param b=1..4 --param c=1,2 --slice b=1,b=2 -- true {b} {c}
