@@ -245,7 +245,7 @@ complete -c kerf -n '__kerf_at schedule' -l output -s o -r -F -d 'Write FILE too
 # kerf tune
 complete -c kerf -n '__kerf_at tune ""' -a llama
 complete -c kerf -n '__kerf_at tune llama' -F
-complete -c kerf -n '__kerf_at tune' -l param -x -d 'A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing); with a condition, draft=4,8 when map, it has an effect only where that holds'
+complete -c kerf -n '__kerf_at tune' -l param -x -d 'A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end; p=0..1:lin5 with equal steps), kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing); with a condition, draft=4,8 when map, it has an effect only where that holds'
 complete -c kerf -n '__kerf_at tune' -l where -s w -x -d 'A condition on settings: \'ubatch <= batch && batch * seqs < 4096\''
 complete -c kerf -n '__kerf_at tune' -l subject-to -x -d 'A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that the program prints or a worker answers, such as \'p99_ms <= 50\', with llama \'p95_s <= 2\' or \'ttft_s <= 0.5\''
 complete -c kerf -n '__kerf_at tune' -l pareto -x -d 'A second objective, named as in a limit: memory, cpu, p99_ms (less is better), or \'more tokens_per_s\''
@@ -260,8 +260,8 @@ complete -c kerf -n '__kerf_at tune ""' -l maximize -d 'More is better'
 complete -c kerf -n '__kerf_at tune ""' -l protocol -x -a 'exit lines worker llama-bench bench' -d 'How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its output is a sample; worker: it is started once, and reads questions on its standard input; llama-bench: by its JSON lines; bench: SERVER -- CLIENT: the server is started once, {port} is a free port, and each run of the client measures it'
 complete -c kerf -n '__kerf_at tune' -l policy -x -a 'kerf race exhaustive random halving best_bub null' -d 'What chooses the settings to measure (default: kerf)'
 complete -c kerf -n '__kerf_at tune' -l warmup -x -d 'How many measurements at the beginning of each slot are only warm-ups (default: 0)'
-complete -c kerf -n '__kerf_at tune' -l prepare -x -d 'A shell command that runs before each measurement and is not measured: \'sync; echo 3 > /proc/sys/vm/drop_caches\''
-complete -c kerf -n '__kerf_at tune' -l cleanup -x -d 'A shell command that runs after each measurement, and when kerf is interrupted'
+complete -c kerf -n '__kerf_at tune' -l prepare -x -d 'A shell command that runs before each measurement and is not measured: \'sync; echo 3 > /proc/sys/vm/drop_caches\', or \'make clean && make N={n}\''
+complete -c kerf -n '__kerf_at tune' -l cleanup -x -d 'A shell command like that of --prepare that runs after each measurement, and when kerf is interrupted'
 complete -c kerf -n '__kerf_at tune' -l budget -x -d 'Stop after this time in any case, such as 10m (default: never)'
 complete -c kerf -n '__kerf_at tune' -l max-observations -x -d 'Stop after this many measurements (default: what the policy finds useful)'
 complete -c kerf -n '__kerf_at tune' -l load-timeout -x -d 'How long a worker may take until it is ready, or a program until its first line (default: 10m)'
