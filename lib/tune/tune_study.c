@@ -413,13 +413,24 @@ static void keep_above_zero(struct kerf_tune_study *study) {
         if (study->estimates[i].interval[0] < 0) study->estimates[i].interval[0] = 0;
 }
 
+/* How much worse an exact value is than that of the best measured setting, as a share of the better one. */
+static double worse_by(const struct kerf_tune_study *study, double value, int32_t best) {
+    double than = best < 0 ? value : study->tallies[best].mean;
+    if (!(value > 0 && than > 0)) return 0; /* the policy's draws are exact, then */
+    return study->question.maximize ? than / value - 1 : value / than - 1;
+}
+
 /* Repeated runs that agree to the last bit have no noise: the observed value is exact, without an interval and without
- * drift. */
+ * drift, and not within a share of the best where another one is better by more. */
 static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
-    int32_t first = study->space->default_setting;
+    int32_t first = study->space->default_setting, best = best_mean(study);
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         struct kerf_tune_estimate *of = &study->estimates[i];
-        if (of->status == KERF_TUNE_MEASURED) of->mean = of->interval[0] = of->interval[1] = of->observed_mean;
+        if (of->status != KERF_TUNE_MEASURED) continue;
+        of->mean = of->interval[0] = of->interval[1] = of->observed_mean;
+        double worse = worse_by(study, of->mean, best);
+        if (worse > study->question.within && of->probability_within > 0) of->probability_within = 0;
+        if (worse > study->question.margin && of->probability_within_margin > 0) of->probability_within_margin = 0;
     }
     answer->noise = 0;
     answer->drift = 1;

@@ -385,6 +385,40 @@ static void settings_that_are_always_slow(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* Where runs agree to the last bit, what is 4 % worse than another one has no chance to be within 3 % of the best. */
+static void exact_values_have_no_chance_beyond(void **state) {
+    (void)state;
+    const char *params[] = {"x=1..12"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
+    for (int32_t maximize = 0; maximize <= 1; maximize++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        question.maximize = maximize;
+        question.is_time = !maximize;
+        struct kerf_tune_study *study = begin(&question);
+        struct kerf_tune_decision decision;
+        int32_t beyond = 0;
+        for (int run = 0; (decision = next_of(study)).action == KERF_TUNE_MEASURE; run++) {
+            double time = 3 * (1 + 0.04 * abs(decision.setting - 6));
+            struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
+            o.value = maximize ? 1 / time : time;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        assert_int_equal(answer.best, 6);
+        assert_true(answer.settings[6].probability_within > 0.9);
+        for (int32_t i = 0; i < space->num_settings; i++) {
+            if (i == 6 || answer.settings[i].status != KERF_TUNE_MEASURED) continue;
+            assert_true(answer.settings[i].probability_within == 0);
+            assert_true(abs(i - 6) == 1 || answer.settings[i].probability_within_margin == 0);
+            beyond++;
+        }
+        assert_true(beyond > 2);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 /* Batches beyond a memory that depends on the context: from 8 behind the wall to the best with another context. */
 static double beside_full_memory(int32_t batch, int32_t context) {
     double bytes = (8 + 8 * batch) * (1 + 0.3 * context);
@@ -815,6 +849,7 @@ int main(void) {
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
+        cmocka_unit_test(exact_values_have_no_chance_beyond),
         cmocka_unit_test(looks_at_walls),
         cmocka_unit_test(precautions_are_not_run_twice),
         cmocka_unit_test(measured_settings_of_large_spaces),
