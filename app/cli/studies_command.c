@@ -470,6 +470,13 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
 
 /* ---- One study ------------------------------------------------------------------------------------------------ */
 
+static void warn_missing(const struct kerf_study_state *state) {
+    struct kerf_text line = {0};
+    kerf_study_missing_write(state, &line);
+    if (line.length > 0 && !line.failed) fprintf(stderr, "kerf: %s\n", line.data);
+    kerf_text_free(&line);
+}
+
 static int32_t show(const struct render *asked, const struct kerf_study_record *record, const char *name,
                     const char *slice_text, struct kerf_error *err) {
     struct tune_report report = {0};
@@ -485,6 +492,7 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
         return kerf_error_set(err, KERF_EINVALID, "--slice is for studies of one objective: a Pareto front has none");
     if (code == KERF_OK && slice_text) code = tune_slice_read(slice_text, record->space, &render, &slice, err);
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
+    if (code == KERF_OK) warn_missing(state);
     if (code == KERF_OK && record->stopped[0] == 0)
         snprintf(state->reason, sizeof state->reason, "it was killed, or still runs");
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
@@ -511,11 +519,16 @@ static int32_t export(const struct render *asked, const struct kerf_study_record
 static int32_t replay(const struct render *asked, const struct kerf_study_record *record, const char *policy,
                       struct kerf_error *err) {
     struct studies_replay steps = {.record = record, .policy = policy ? policy : record->request.policy};
+    struct kerf_study_state *state = NULL;
     struct render render = *asked;
     render.formats = studies_list_formats;
     render.write = print_study_replay;
     render.context = &steps;
     int32_t code = render_check(&render, err);
+    if (code == KERF_OK && record->request.earlier.count > 0)
+        code = kerf_study_replay(record, steps.policy, &state, err);
+    if (state) warn_missing(state);
+    kerf_study_state_free(state);
     if (code == KERF_OK) code = studies_replay_make(&steps, err);
     if (code == KERF_OK) code = render_all(&render, err);
     studies_replay_free(&steps);

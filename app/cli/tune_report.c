@@ -442,6 +442,8 @@ static void words_earlier(struct kerf_text *out, const struct tune_report *repor
             "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
             "something that kerf does not compare has changed (--key-env names environment variables to compare).\n",
             dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
+    kerf_study_missing_write(report->state, out);
+    if (report->state->missing.count > 0) kerf_text_add(out, ".\n");
 }
 
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {

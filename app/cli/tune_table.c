@@ -434,6 +434,9 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     kerf_json_integer(&json, "remeasured", state->remeasured);
     kerf_json_integer(&json, "earlier", report->answer.earlier);
     kerf_json_integer(&json, "earlier_dropped", report->answer.earlier_dropped);
+    kerf_json_open(&json, "earlier_missing", '[');
+    for (int32_t i = 0; i < state->missing.count; i++) kerf_json_string(&json, NULL, state->missing.items[i]);
+    kerf_json_close(&json, ']');
     kerf_json_integer(&json, "loads", state->loads);
     kerf_json_number(&json, "elapsed_s", state->elapsed_s);
     kerf_json_number(&json, "noise", report->answer.noise);

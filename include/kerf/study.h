@@ -192,8 +192,12 @@ struct kerf_study_state {
 
     struct kerf_study_own *own; /* what the above points to */
     const double *seconds; /* [num_entries] of the second objective, NAN of a run that failed; NULL: there is none */
+    struct kerf_study_strings missing; /* names of earlier studies whose journals are gone or cannot be read */
 };
 KERF_API struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state);
+
+/** Says in one line, without its end, which earlier studies are missing; nothing where none is. */
+KERF_API void kerf_study_missing_write(const struct kerf_study_state *state, struct kerf_text *out);
 
 /** Why a setting failed or was skipped: what its last failed run said of the limit that it broke, else what the policy says
  * (kerf_tune_estimate.reason); "". As long as the state. */

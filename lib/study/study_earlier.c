@@ -10,6 +10,7 @@ enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest ones: more would
 
 void study_earlier_free(struct study_earlier *earlier) {
     free(earlier->items);
+    free(earlier->missing.items);
     *earlier = (struct study_earlier){0};
 }
 
@@ -44,13 +45,21 @@ static int32_t add(struct study_earlier *earlier, const struct kerf_study_record
     return KERF_OK;
 }
 
-int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space, int32_t maximize,
-                           struct study_earlier *ret_earlier, struct kerf_error *err) {
-    struct study_earlier earlier = {0};
-    int32_t code = KERF_OK;
+/* With another key the name belongs to a new study. */
+static int is_still(const struct kerf_study_record *record, const char *key) {
+    return record && (key == NULL || strcmp(record->key, key) == 0);
+}
+
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const char *key, const struct kerf_tune_space *space,
+                           int32_t maximize, struct study_earlier *ret_earlier, struct kerf_error *err) {
+    struct study_earlier earlier = {.missing.items = calloc((size_t)ids->count + 1, sizeof(char *))};
+    int32_t code = earlier.missing.items ? KERF_OK : KERF_ENOMEM;
     for (int32_t i = 0; i < ids->count && code == KERF_OK; i++) {
         struct kerf_study_record *record = NULL;
-        if (kerf_study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space, maximize);
+        if (kerf_study_record_read(ids->items[i], &record, NULL) == KERF_OK && is_still(record, key))
+            code = add(&earlier, record, space, maximize);
+        else
+            earlier.missing.items[earlier.missing.count++] = ids->items[i];
         kerf_study_record_free(record);
     }
     if (code != KERF_OK) {

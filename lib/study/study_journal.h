@@ -69,12 +69,13 @@ int32_t study_earlier_ids(const struct kerf_study_request *request, struct kerf_
 struct study_earlier {
     struct kerf_tune_observation *items; /* [count] settings of the space that was asked for; slot: 0, 1, .. by study */
     int32_t count, studies;
+    struct kerf_study_strings missing; /* those of the ids that are gone or cannot be read; the strings are the ids' */
 };
 
-/* Their observations of settings that are in the space; studies that are gone are passed over. Where more is better
- * (maximize), runs that were stopped say nothing, and are left out. */
-int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space, int32_t maximize,
-                           struct study_earlier *ret_earlier, struct kerf_error *err);
+/* Their observations of settings that are in the space. key: NULL, or what the studies had; a study of another key is as
+ * good as gone. Where more is better (maximize), runs that were stopped say nothing, and are left out. */
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const char *key, const struct kerf_tune_space *space,
+                           int32_t maximize, struct study_earlier *ret_earlier, struct kerf_error *err);
 void study_earlier_free(struct study_earlier *earlier);
 
 #endif

@@ -264,12 +264,20 @@ static int32_t work(struct study_run *run, struct kerf_error *err) {
 
 /* ---- From the beginning to the end ------------------------------------------------------------------------------ */
 
+static void warn_missing(const struct study_run *run) {
+    struct kerf_text line = {0};
+    kerf_study_missing_write(run->state, &line);
+    if (line.length > 0 && !line.failed) run->plan->warn(run->plan->show_context, line.data);
+    kerf_text_free(&line);
+}
+
 static void warn(const struct study_run *run) {
     const struct kerf_study_request *request = run->request;
     int is_local = study_request_is_local(request);
     const struct kerf_study_record *resumed = run->plan->resumed;
     char line[200], key[KERF_STUDY_KEY_SIZE];
     if (run->plan->warn == NULL) return;
+    warn_missing(run);
     study_key(request, key);
     if (resumed && strcmp(key, resumed->key) != 0)
         run->plan->warn(
@@ -327,6 +335,7 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     const struct study_origin origin = {.request = plan->request,
                                         .space = plan->resumed ? plan->resumed->space : NULL,
                                         .record = plan->resumed,
+                                        .key = plan->resumed ? plan->resumed->key : NULL,
                                         .prior_log = plan->prior_log,
                                         .skipped = plan->skipped,
                                         .sizes = &run->sizes,

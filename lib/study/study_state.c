@@ -62,8 +62,10 @@ static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *e
         own->request.earlier = own->earlier_ids;
     }
     if (code == KERF_OK)
-        code = study_earlier_load(&own->request.earlier, state->space, own->request.maximize, &own->earlier, err);
+        code = study_earlier_load(&own->request.earlier, own->origin.key, state->space, own->request.maximize,
+                                  &own->earlier, err);
     state->num_studies = own->earlier.studies;
+    state->missing = own->earlier.missing;
     return code;
 }
 
@@ -137,6 +139,15 @@ const char *kerf_study_reason(const struct kerf_study_state *state, const struct
         break;
     }
     return estimates[setting].reason;
+}
+
+void kerf_study_missing_write(const struct kerf_study_state *state, struct kerf_text *out) {
+    const struct kerf_study_strings *missing = &state->missing;
+    if (missing->count == 0) return;
+    kerf_text_printf(out, "%d earlier stud%s of this program %s gone or cannot be read (", missing->count,
+                     missing->count == 1 ? "y" : "ies", missing->count == 1 ? "is" : "are");
+    for (int32_t i = 0; i < missing->count; i++) kerf_text_printf(out, "%s%s", i ? ", " : "", missing->items[i]);
+    kerf_text_add(out, "): the answer is without these measurements");
 }
 
 struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
@@ -223,7 +234,7 @@ int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_
 int32_t kerf_study_replay(const struct kerf_study_record *record, const char *policy,
                           struct kerf_study_state **ret_state, struct kerf_error *err) {
     const struct study_origin origin = {
-        .request = &record->request, .space = record->space, .record = record, .policy = policy};
+        .request = &record->request, .space = record->space, .record = record, .key = record->key, .policy = policy};
     struct kerf_study_state *state;
     int32_t code = study_state_create(&origin, &state, err);
     if (code != KERF_OK) return code;
@@ -246,7 +257,7 @@ int32_t kerf_study_decisions(const struct kerf_study_record *record, const char 
                              struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
     struct kerf_study_request request = record->request;
     const struct study_origin origin = {
-        .request = &request, .space = record->space, .policy = policy, .skipped = record->skipped};
+        .request = &request, .space = record->space, .key = record->key, .policy = policy, .skipped = record->skipped};
     struct kerf_study_state *state = NULL;
     if (request.max_observations && request.max_observations < record->num_entries)
         request.max_observations = record->num_entries; /* it was resumed with more */

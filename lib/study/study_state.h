@@ -10,6 +10,7 @@ struct study_origin {
     const struct kerf_study_request *request; /* its strings live as long as the state */
     const struct kerf_tune_space *space;      /* the record's, in which settings are numbered; NULL: the request's */
     const struct kerf_study_record *record;   /* whose measurements are taken over; NULL: none. Lives as long */
+    const char *key;                          /* of the earlier studies that the request names; NULL: any */
     const char *policy;                       /* NULL: the request's */
     const double *prior_log;                  /* [num_settings] or NULL: as kerf_tune_question */
     const char *const *skipped; /* [num_settings] why a setting must not be measured, NULL: it may; or NULL. What the

@@ -60,6 +60,22 @@ facts out | grep earlier
 tunes --study fresh --fresh --format json -- "$worker" >/dev/null
 facts out | grep earlier
 
+echo "== an earlier study that is gone, or whose name another command has now, is missed"
+cp studies/again.jsonl kept.jsonl
+missed() {
+    "$KERF" studies show again | grep 'earlier stud'
+    "$KERF" studies show again --format json 2>/dev/null | grep -o '"earlier":[0-9]*,.*"earlier_missing":[^]]*]'
+}
+mv studies/whole.jsonl away
+missed
+"$KERF" studies replay again >/dev/null
+"$KERF" tune --resume --study again | grep 'earlier stud'
+"$KERF" tune --param batch=32,64 --param ubatch=32 --policy null --interference ignore --study whole -- true {batch} {ubatch} >/dev/null
+missed
+mv away studies/whole.jsonl
+mv kept.jsonl studies/again.jsonl
+missed
+
 echo "== what has changed unseen is found out"
 SIMULATED_FLOOR=4 tunes --study moved -- "$worker" >/dev/null
 grep -oE 'Use batch=[0-9]*,ubatch=[0-9]*|earlier stud.*ignored' out
