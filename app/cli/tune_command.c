@@ -226,7 +226,7 @@ static const struct option tune_option_table[] = {
      .value = "N",
      .minimum = 0,
      .maximum = 9007199254740991,
-     .help = "Seed of the policy's random numbers (default: 0)."},
+     .help = "Seed of the random numbers of the policy, and of the shares of what matters in the report (default: 0)."},
     {.name = "context",
      .letter = 'c',
      .type = OPTION_INTEGER,
@@ -461,13 +461,6 @@ static struct kerf_study_strings strings_of(const struct string_list *list) {
     return (struct kerf_study_strings){list->items, list->count};
 }
 
-/* Whether a policy of this name says how probable it is that a setting is within the margin. */
-static int knows_what_is_equivalent(const char *name) {
-    const struct kerf_tune_policy *policy = kerf_tune_policy_at(0);
-    for (size_t i = 1; name && policy && strcmp(policy->name, name) != 0; i++) policy = kerf_tune_policy_at(i);
-    return policy == NULL || policy->uses_earlier; /* an unknown one is told elsewhere */
-}
-
 static int is_llama(const struct tune_options *values) {
     return values->words.count > 0 && strcmp(values->words.items[0], "llama") == 0;
 }
@@ -475,7 +468,7 @@ static int is_llama(const struct tune_options *values) {
 /* What would be ignored is a mistake. */
 static int32_t check_ignored(const struct tune_options *values, struct kerf_error *err) {
     const int loads = values->prepare || values->cleanup || (values->protocol && strcmp(values->protocol, "exit") != 0);
-    if (values->prefer && !knows_what_is_equivalent(values->policy))
+    if (values->prefer && !tune_has_model(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--prefer is for the policies kerf and race: %s does not tell which settings are within "
                               "the margin",
@@ -484,7 +477,7 @@ static int32_t check_ignored(const struct tune_options *values, struct kerf_erro
         return kerf_error_set(err, KERF_EINVALID,
                               "--load-timeout is for workers, --prepare and --cleanup; with the protocol exit "
                               "--trial-timeout ends a run");
-    if ((values->margin || (values->within && !values->pareto)) && !knows_what_is_equivalent(values->policy))
+    if ((values->margin || (values->within && !values->pareto)) && !tune_has_model(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--%s is for the policies kerf and race: %s does not tell which settings are so near to "
                               "the best",
@@ -494,6 +487,15 @@ static int32_t check_ignored(const struct tune_options *values, struct kerf_erro
                               "--interference %s needs to see the machine's other work; with --launcher kerf does not "
                               "look for it",
                               values->interference);
+    if (values->key_env.count > 0 && values->no_journal &&
+        (values->fresh || values->pareto || !tune_has_model(values->policy)))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--key-env is for comparing a study with others of its command; with --no-journal and "
+                              "%s%s this one is compared with none",
+                              values->fresh    ? "--fresh"
+                              : values->pareto ? "--pareto"
+                                               : "--policy ",
+                              values->fresh || values->pareto ? "" : values->policy);
     return KERF_OK;
 }
 

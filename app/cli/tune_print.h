@@ -42,6 +42,10 @@ int tune_is_interval(const double interval[2]);
  * a policy that states no probability counts. */
 int tune_is_answered(const struct tune_report *report);
 
+/* Whether a policy of this name has a model: then it says how probable it is that a setting is within the margin, and earlier
+ * studies help it. */
+int tune_has_model(const char *policy);
+
 /* Whether the gain over the default is a ratio: both means are known, and above 0. */
 int tune_has_gain(const struct tune_report *report);
 

@@ -429,6 +429,12 @@ static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *
                          message);
 }
 
+int tune_has_model(const char *name) {
+    const struct kerf_tune_policy *policy = kerf_tune_policy_at(0);
+    for (size_t i = 1; name && policy && strcmp(policy->name, name) != 0; i++) policy = kerf_tune_policy_at(i);
+    return policy == NULL || policy->uses_earlier; /* an unknown one is told elsewhere */
+}
+
 /* What earlier studies were worth. */
 static void words_earlier(struct kerf_text *out, const struct tune_report *report) {
     int32_t count = report->answer.earlier, dropped = report->answer.earlier_dropped;

@@ -271,7 +271,7 @@ complete -c kerf -n '__kerf_at tune' -l interference -x -a 'remeasure ignore' -d
 complete -c kerf -n '__kerf_at tune' -l patience -x -d 'For how long a disturbed measurement is repeated, with longer and longer waits, before the study ends because the machine is too noisy (default: 31s)'
 complete -c kerf -n '__kerf_at tune' -l slots -x -d 'Measurements at a time (default: 1), each on its own processors or, with --launcher, on its own machine'
 complete -c kerf -n '__kerf_at tune' -l launcher -x -d 'Words before COMMAND that run it on another machine, such as \'srun --exclusive -n1 -N1\''
-complete -c kerf -n '__kerf_at tune' -l seed -x -d 'Seed of the policy\'s random numbers (default: 0)'
+complete -c kerf -n '__kerf_at tune' -l seed -x -d 'Seed of the random numbers of the policy, and of the shares of what matters in the report (default: 0)'
 complete -c kerf -n '__kerf_at tune llama' -l context -s c -x -d 'Tokens of context; a measurement is a prompt of N - 1 tokens'
 complete -c kerf -n '__kerf_at tune llama' -l tokens -x -d 'With --objective generate: tokens to generate, of each sequence (default: 32)'
 complete -c kerf -n '__kerf_at tune llama' -l depth -x -d 'With --objective generate: tokens of the prompt before them (default: 0)'

@@ -41,6 +41,9 @@ refuses --param b=1..4 --launcher env --patience 5s -- true {b}
 refuses --param b=1..4 --launcher env --interference remeasure -- true {b}
 refuses --param b=1..4 --policy exhaustive --margin 3% -- true {b}
 refuses --param b=1..4 --policy random --within 3% -- true {b}
+refuses --param b=1..4 --key-env MODE -- true {b}
+refused tune --param b=1..4 --no-journal --policy exhaustive --key-env MODE -- true {b}
+refused tune --param b=1..4 --no-journal --pareto memory --key-env MODE -- true {b}
 refuses --param b=1..4 --slice b=2 -- true {b}
 refuses --param b=1..4 --param c=1,2 --slice '' -- true {b} {c}
 refuses --param b=1..4 --param c=1,2 --slice b=1,b=2 -- true {b} {c}
