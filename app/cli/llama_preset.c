@@ -415,15 +415,17 @@ static int flags(const struct tune_report *report, const char *tool, struct kerf
     return kerf_llama_flags(tool, &setting, out, NULL) == KERF_OK;
 }
 
-void words_llama(struct kerf_text *out, const struct tune_report *report) {
+static void words_flags(struct kerf_text *out, const struct tune_report *report) {
     const char *tool;
-    if (report->answer.best < 0) return;
     kerf_text_add(out, "\n");
     for (size_t i = 0; (tool = kerf_llama_tool_at(i)); i++) {
         struct kerf_text options = {0};
         if (flags(report, tool, &options)) kerf_text_printf(out, "%-17s %s\n", tool, options.data ? options.data : "");
         kerf_text_free(&options);
     }
+}
+
+static void words_memory(struct kerf_text *out, const struct tune_report *report) {
     int64_t bytes = buffers(report, report->answer.recommended);
     int32_t usual = report->state->space->default_setting;
     if (bytes == 0) return;
@@ -434,6 +436,18 @@ void words_llama(struct kerf_text *out, const struct tune_report *report) {
         quantity_bytes(out, (double)buffers(report, usual));
     }
     kerf_text_add(out, ".\n");
+}
+
+void words_llama(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_study_request *request = report->state->request;
+    if (report->answer.best < 0) return;
+    words_flags(out, report);
+    words_memory(out, report);
+    if (request->prefer && !tune_has_model(request->policy))
+        kerf_text_printf(out,
+                         "This is the best, not the smallest within the margin: the policy %s does not tell which "
+                         "settings are within it.\n",
+                         request->policy);
 }
 
 void json_llama(struct kerf_json *json, const struct tune_report *report) {

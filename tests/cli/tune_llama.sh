@@ -59,6 +59,9 @@ refuses tune llama model.gguf --context 512 --param mmap=mmap,none
 refuses tune llama model.gguf --context 512 --param threads=0..2
 refuses tune llama model.gguf --context 512 --param kv_type=f16,q8_0 --conform-to-imatrix
 
+echo "== a policy without a model recommends the best"
+"$KERF" tune llama model.gguf --context 512 --interference ignore --no-journal --max-observations 1 --policy exhaustive | grep '^This is'
+
 echo "== memory that is too small, and a single setting"
 "$KERF" tune llama model.gguf --context 512 --memory-cap 300kB --no-journal >out
 echo "status $?"
