@@ -358,31 +358,48 @@ static const char *default_batch(const struct llama_grid *grid, int64_t batch) {
     return sketch_printf(grid->sketch, "%" PRId64, batch < most ? batch : most);
 }
 
-/* The number that was asked for; the last one where that is -1, for all. */
+/* The value of that number; -1, for all layers, is the output's layer and the others too. NULL: it is not tried. */
 static const char *given(const struct llama_grid *grid, const struct kerf_tune_param *param, int64_t number) {
-    const char *text = sketch_printf(grid->sketch, "%" PRId64, number);
-    return text && has(param, text) ? text : param->texts[param->num_values - 1];
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (param->integers[i] == number || (number < 0 && param->integers[i] == grid->gguf->block_count + 1))
+            return param->texts[i];
+    return NULL;
+}
+
+/* Of two numbers of the default setting one would not count. */
+static int32_t check_default(const struct llama_grid *grid, const struct kerf_tune_space *space, int32_t p,
+                             const char *option, const char *number, struct kerf_error *err) {
+    const char *defaults = grid->request->defaults;
+    int32_t setting;
+    if (defaults == NULL || kerf_tune_setting_read(space, defaults, &setting, NULL) != KERF_OK) return KERF_OK;
+    if (strcmp(kerf_tune_setting_word(space, setting, p), number) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "%s %s is the default's %s where they are tuned, and --default says %s: give one of the two",
+                          option, number, space->params[p].name, kerf_tune_setting_word(space, setting, p));
 }
 
 int32_t llama_grid_check(const struct llama_grid *grid, const struct kerf_tune_space *space, struct kerf_error *err) {
     const struct llama_question *question = grid->question;
     const struct {
         const char *name, *option;
-        int64_t number; /* below 0: none was asked for */
-    } numbers[] = {{"threads", "--threads", question->threads_are_given ? question->threads : -1},
-                   {"gpu_layers", "--gpu-layers", question->gpu_layers ? question->gpu_layers : -1}};
-    for (int32_t p = 0; p < space->num_params; p++)
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int32_t is_given;
+        int64_t number;
+    } numbers[] = {{"threads", "--threads", question->threads_are_given, question->threads},
+                   {"gpu_layers", "--gpu-layers", question->gpu_layers_are_given, question->gpu_layers}};
+    int32_t code = KERF_OK;
+    for (int32_t p = 0; p < space->num_params && code == KERF_OK; p++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == KERF_OK; i++) {
             const struct kerf_tune_param *param = &space->params[p];
-            const char *text = sketch_printf(grid->sketch, "%" PRId64, numbers[i].number);
-            if (strcmp(param->name, numbers[i].name) != 0 || numbers[i].number < 0) continue;
-            if (text == NULL || has(param, text)) continue;
-            return kerf_error_set(err, KERF_EINVALID,
-                                  "%s %s is not among the values of %s that are tried; add it to --param %s=..., or "
-                                  "leave it out",
-                                  numbers[i].option, text, param->name, param->name);
+            if (strcmp(param->name, numbers[i].name) != 0 || !numbers[i].is_given) continue;
+            const char *text = given(grid, param, numbers[i].number);
+            if (text == NULL)
+                return kerf_error_set(err, KERF_EINVALID,
+                                      "%s %" PRId64 " is not among the values of %s that are tried; add it to "
+                                      "--param %s=..., or leave it out",
+                                      numbers[i].option, numbers[i].number, param->name, param->name);
+            code = check_default(grid, space, p, numbers[i].option, text, err);
         }
-    return KERF_OK;
+    return code;
 }
 
 /* llama.cpp's own value of a parameter; gpu_layers 0 and all processors are kerf's own. */
@@ -396,7 +413,7 @@ static const char *usual(const struct llama_grid *grid, const struct kerf_tune_p
     if (strcmp(param->name, "threads") == 0 && grid->question->threads_are_given)
         return given(grid, param, grid->question->threads);
     if (strcmp(param->name, "gpu_layers") == 0)
-        return grid->question->gpu_layers ? given(grid, param, grid->question->gpu_layers) : "0";
+        return grid->question->gpu_layers_are_given ? given(grid, param, grid->question->gpu_layers) : "0";
     if (strcmp(param->name, "flash_attention") == 0) return has(param, "auto") ? "auto" : "on"; /* where it can */
     if (strcmp(param->name, "kv_type") == 0) return "f16";
     if (strcmp(param->name, "mmap") == 0) return grid->is_bench ? "mmap" : "on";

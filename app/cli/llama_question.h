@@ -28,6 +28,7 @@ struct llama_question {
     int32_t threads_are_given;        /* filled in by llama_preset_make */
     int32_t one_thread_less;          /* 1: with threads 0 one less */
     int64_t gpu_layers;               /* -1: all */
+    int32_t gpu_layers_are_given;
     const char *also;           /* "threads,flash_attention": also tuned, beside batch and ubatch; NULL: nothing */
     const char *outputs;        /* "all" or "last": tokens whose logits are computed; NULL: not said */
     int32_t conform_to_imatrix; /* 1: only settings that llama-imatrix runs as they were measured */
@@ -95,7 +96,8 @@ int64_t llama_grid_processors(void);
 /* Fills in params and wheres; sketch->failed is 1 where memory ran out. */
 void llama_grid_make(struct llama_grid *grid);
 
-/* That --threads and --gpu-layers are among the values that are tried, where there are such. KERF_EINVALID. */
+/* That --threads and --gpu-layers are among the values that are tried, where there are such, and the default's own.
+ * KERF_EINVALID. */
 int32_t llama_grid_check(const struct llama_grid *grid, const struct kerf_tune_space *space, struct kerf_error *err);
 
 /* llama.cpp's own default, or the numbers that were asked for, such as "batch=2048,ubatch=512"; NULL where the space does

@@ -51,6 +51,12 @@ sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/values.jsonl
     --param batch=512 --param ubatch=512 --param threads=1,2 --param gpu_layers=0,1,2 >out
 sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/given.jsonl
 refuses tune llama model.gguf --context 512 --threads 7 --param threads=1,2
+refuses tune llama model.gguf --context 512 --threads 2 --param threads=1,2 --param batch=512 --param ubatch=512 --default batch=512,ubatch=512,threads=1
+refuses tune llama model.gguf --context 512 --gpu-layers 0 --param gpu_layers=1,2
+refuses tune llama model.gguf --context 512 --gpu-layers -1 --param gpu_layers=0,1
+"$KERF" tune llama model.gguf --context 512 --gpu-layers -1 --interference ignore --study all --max-observations 1 \
+    --param batch=512 --param ubatch=512 --param gpu_layers=0,3,9 >out
+sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/all.jsonl
 refuses tune llama model.gguf --context 512 --param treads=1,2
 refuses tune llama model.gguf --context 512 --param 'mmap?=--no-mmap'
 refuses tune llama model.gguf --context 512 --param kv_type=f16,q9_0
