@@ -171,6 +171,13 @@ void model_notes(const struct kerf_model *model, const struct kerf_cost_model *c
     kerf_text_free(&notes);
 }
 
+void calibration_notes(const struct software *software, const struct kerf_problem *problems, size_t count) {
+    struct kerf_text notes = {0};
+    software_notes(software, problems, count, &notes);
+    if (notes.length > 0 && !notes.failed) fprintf(stderr, "kerf: %s", notes.data);
+    kerf_text_free(&notes);
+}
+
 /* ---- Sizes at a shard -------------------------------------------------------------------------------------------- */
 
 /* Each size of a model, what is wrong with it, and what would be faster. */

@@ -119,6 +119,7 @@ static const struct render_format formats[] = {
 
 struct answer {
     const struct plan_options *values;
+    const struct plan_question *question;
     const struct kerf_plan *plan;
     const struct launch_better *better; /* with --launch; NULL */
     enum kerf_framework emit;
@@ -158,11 +159,7 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
     if (strcmp(format->name, "launch") == 0) return write_launch(answer, out, err);
     if (strcmp(format->name, "json") == 0) {
         kerf_json_begin(&json, out);
-        kerf_json_open(&json, NULL, '{');
-        kerf_json_string(&json, "kerf", kerf_version());
-        if (answer->better) launch_better_json(&json, answer->better);
-        kerf_plan_searches_json(&json, plan);
-        kerf_json_close(&json, '}');
+        plan_question_json(&json, answer->question, answer->better, plan);
         kerf_text_add(out, "\n");
     } else if (strcmp(format->name, "csv") == 0) {
         print_plan_csv(out, plan);
@@ -198,11 +195,12 @@ static int was_interrupted(const struct kerf_plan *plan) {
     return !plan->complete;
 }
 
-/* Once a model: its problems stand together. */
-static void note_models(const struct plan_question *question) {
+/* Of models once each: their problems stand together. */
+static void note_ignored(const struct plan_question *question) {
     for (size_t i = 0; i < question->num_problems; i++)
         if (i == 0 || strcmp(question->problems[i].model.name, question->problems[i - 1].model.name) != 0)
             model_notes(&question->problems[i].model, question->choice.cost_model);
+    calibration_notes(&question->software, question->problems, question->num_problems);
 }
 
 /* --emit and --launch, which both say what runs the layouts. The launch is given back by the caller. */
@@ -256,12 +254,13 @@ static int answer(struct plan_options *values) {
         terminal_progress_end(&progress);
         if (code == KERF_OK && plan->complete) code = find_more(values, &question, &render, plan, &err);
         answer.plan = plan;
+        answer.question = &question;
     }
     if (code == KERF_OK && launch) {
         code = launch_better_find(launch, &question.today, question.choice.cost_model, plan, &better, &err);
         answer.better = &better;
     }
-    if (code == KERF_OK) note_models(&question);
+    if (code == KERF_OK) note_ignored(&question);
     if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code == KERF_EINFEASIBLE) {

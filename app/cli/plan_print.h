@@ -4,6 +4,7 @@
 #define KERF_CLI_PLAN_PRINT_H
 
 #include "call/plan_words.h"
+#include "call/software.h"
 
 struct print_style {
     int32_t columns;  /* width of the terminal */
@@ -63,5 +64,8 @@ void size_table(struct kerf_text *out, const struct kerf_problem *problem, const
 /* Tells on standard error which keys of a model's file are ignored, what was assumed, and what of the model the cost
  * model (NULL: none is asked) does not price. */
 void model_notes(const struct kerf_model *model, const struct kerf_cost_model *cost_model);
+
+/* The same of a --calibration that has nothing for these problems. */
+void calibration_notes(const struct software *software, const struct kerf_problem *problems, size_t count);
 
 #endif

@@ -70,7 +70,7 @@ static int32_t answer_plan(const struct command *command, const struct request *
             code = plan_picture(out, plan, KERF_PICTURE_SVG, err);
         } else if (code == KERF_OK) {
             kerf_json_begin(&json, out);
-            kerf_plan_json(&json, plan);
+            plan_question_json(&json, &question, NULL, plan);
         }
         kerf_plan_free(plan);
         plan_question_free(&question);

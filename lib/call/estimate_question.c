@@ -118,6 +118,7 @@ void estimate_question_free(struct estimate_question *question) {
 void estimate_question_json(struct kerf_json *json, const struct estimate_question *question) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
+    software_json(json, &question->software, &question->problem, 1);
     if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);
         kerf_problem_json(json, &question->problem);

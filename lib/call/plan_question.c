@@ -150,6 +150,16 @@ int32_t plan_question_read(const struct plan_values *values, struct plan_questio
     return code;
 }
 
+void plan_question_json(struct kerf_json *json, const struct plan_question *question,
+                        const struct launch_better *better, const struct kerf_plan *plan) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "kerf", kerf_version());
+    software_json(json, &question->software, question->problems, question->num_problems);
+    if (better) launch_better_json(json, better);
+    kerf_plan_searches_json(json, plan);
+    kerf_json_close(json, '}');
+}
+
 void plan_question_free(struct plan_question *question) {
     free(question->problems);
     free(question->spaces);

@@ -4,6 +4,7 @@
 #ifndef KERF_CALL_PLAN_QUESTION_H
 #define KERF_CALL_PLAN_QUESTION_H
 
+#include "call/launch_better.h"
 #include "call/ranges.h"
 #include "call/software.h"
 #include "call/sources.h"
@@ -100,6 +101,10 @@ struct plan_question {
 int32_t plan_question_read(const struct plan_values *values, struct plan_question *ret_question,
                            struct kerf_error *err);
 void plan_question_free(struct plan_question *question);
+
+/* The answer; better: with --launch, else NULL. */
+void plan_question_json(struct kerf_json *json, const struct plan_question *question,
+                        const struct launch_better *better, const struct kerf_plan *plan);
 
 /* Who is told how far the work is, and may end it; all zeros: nobody. */
 struct call_progress {

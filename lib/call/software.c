@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call/software.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
@@ -20,7 +21,7 @@ static int take_calibrated(struct software *software, const char *name) {
 
 int32_t software_read(const struct call_sources *sources, const char *stack, const char *calibration,
                       struct software *ret_software, struct kerf_error *err) {
-    struct software software = {.stack = NULL};
+    struct software software = {.calibration = calibration};
     int32_t code = KERF_OK;
     *ret_software = software;
     if (calibration && sources->catalogue_only)
@@ -45,6 +46,77 @@ void software_apply(const struct software *software, struct kerf_problem *proble
     for (int32_t i = 0; constants && i < constants->num_systems; i++)
         if (strcmp(constants->systems[i].name, problem->system.name) == 0)
             constants_copy(&constants->systems[i], &problem->system);
+}
+
+/* ---- What a calibration has nothing for ---------------------------------------------------------------------- */
+
+static int is_system_fitted(const struct score_constants *constants, const char *name) {
+    for (int32_t i = 0; i < constants->num_systems; i++)
+        if (strcmp(constants->systems[i].name, name) == 0) return constants->fitted_systems[i];
+    return 0;
+}
+
+static int is_stack_fitted(const struct score_constants *constants, const char *name) {
+    for (int32_t i = 0; i < constants->num_stacks; i++)
+        if (strcmp(constants->stacks[i].name, name) == 0) return constants->fitted_stacks[i];
+    return 0;
+}
+
+typedef void (*tell_name)(void *out, const char *kind, const char *name);
+
+static void each_ignored(const struct software *software, const struct kerf_problem *problems, size_t count,
+                         tell_name tell, void *out) {
+    const char *stack = software->stack ? software->stack->name : KERF_STACK_DEFAULT;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = problems[i].system.name;
+        size_t first = 0;
+        while (strcmp(problems[first].system.name, name) != 0) first++;
+        if (first == i && !is_system_fitted(software->constants, name)) tell(out, "system", name);
+    }
+    if (!is_stack_fitted(software->constants, stack)) tell(out, "stack", stack);
+}
+
+static void each_fitted(const struct score_constants *constants, tell_name tell, void *out) {
+    for (int32_t i = 0; i < constants->num_systems; i++)
+        if (constants->fitted_systems[i]) tell(out, "system", constants->systems[i].name);
+    for (int32_t i = 0; i < constants->num_stacks; i++)
+        if (constants->fitted_stacks[i]) tell(out, "stack", constants->stacks[i].name);
+}
+
+static void add_name(void *out, const char *kind, const char *name) {
+    struct kerf_text *text = out;
+    kerf_text_printf(text, "%s%s %s", text->length ? ", " : "", kind, name);
+}
+
+static void add_json(void *out, const char *kind, const char *name) {
+    char both[2 * KERF_NAME_SIZE];
+    snprintf(both, sizeof both, "%s %s", kind, name);
+    kerf_json_string(out, NULL, both);
+}
+
+void software_notes(const struct software *software, const struct kerf_problem *problems, size_t count,
+                    struct kerf_text *ret_text) {
+    struct kerf_text ignored = {0}, fitted = {0};
+    if (software->calibration) {
+        each_ignored(software, problems, count, add_name, &ignored);
+        each_fitted(software->constants, add_name, &fitted);
+    }
+    if (ignored.length && !ignored.failed && !fitted.failed)
+        kerf_text_printf(ret_text, "%s: ignored for %s: it was fitted to %s\n", software->calibration, ignored.data,
+                         fitted.length ? fitted.data : "nothing");
+    kerf_text_free(&ignored);
+    kerf_text_free(&fitted);
+}
+
+void software_json(struct kerf_json *json, const struct software *software, const struct kerf_problem *problems,
+                   size_t count) {
+    if (software->calibration == NULL) return;
+    kerf_json_open(json, "calibration", '{');
+    kerf_json_string(json, "file", software->calibration);
+    kerf_json_open(json, "ignored", '[');
+    each_ignored(software, problems, count, add_json, json);
+    kerf_json_close(json, ']');
+    kerf_json_close(json, '}');
 }
 
 void software_free(struct software *software) {

@@ -11,6 +11,7 @@ struct score_constants;
 /* All zeros: the default and none. Given back with software_free. */
 struct software {
     struct kerf_stack *stack;
+    const char *calibration;           /* the file; NULL: none */
     struct score_constants *constants; /* of the calibration */
 };
 
@@ -20,6 +21,13 @@ int32_t software_read(const struct call_sources *sources, const char *stack, con
 
 /* To the problem, which has its system: before --set. */
 void software_apply(const struct software *software, struct kerf_problem *problem);
+
+/* For which systems and stack of these problems the calibration has nothing fitted, so that it changes nothing of them: a
+ * line of text, nothing where nothing is ignored; "calibration":{"file":...,"ignored":[...]} where there is one. */
+void software_notes(const struct software *software, const struct kerf_problem *problems, size_t count,
+                    struct kerf_text *ret_text);
+void software_json(struct kerf_json *json, const struct software *software, const struct kerf_problem *problems,
+                   size_t count);
 
 void software_free(struct software *software);
 

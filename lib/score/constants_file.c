@@ -94,6 +94,14 @@ void constants_file_write(struct kerf_json *json, const struct calibration *cali
     kerf_json_open(json, "sets", '[');
     for (int32_t i = 0; i < calibration->num_sets; i++) kerf_json_string(json, NULL, calibration->sets[i]);
     kerf_json_close(json, ']');
+    kerf_json_open(json, "systems", '[');
+    for (int32_t i = 0; i < constants->num_systems; i++)
+        if (constants->fitted_systems[i]) kerf_json_string(json, NULL, constants->systems[i].name);
+    kerf_json_close(json, ']');
+    kerf_json_open(json, "stacks", '[');
+    for (int32_t i = 0; i < constants->num_stacks; i++)
+        if (constants->fitted_stacks[i]) kerf_json_string(json, NULL, constants->stacks[i].name);
+    kerf_json_close(json, ']');
     if (!isnan(calibration->error_after)) kerf_json_number(json, "error", rounded(calibration->error_after));
     kerf_json_open(json, "knobs", '[');
     write_report(json, &calibration->times);
@@ -115,6 +123,15 @@ void constants_file_write(struct kerf_json *json, const struct calibration *cali
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------- */
+
+/* Whether "fitted" names it. Files of older versions do not say it: all that they have counts. */
+static int is_fitted(const struct json_object *root, const char *kind, const char *name) {
+    const json_t *names = json_object_get(json_object_get(root->json, "fitted"), kind), *one;
+    size_t i;
+    if (!json_is_array(names)) return 1;
+    json_array_foreach(names, i, one) if (json_is_string(one) && strcmp(json_string_value(one), name) == 0) return 1;
+    return 0;
+}
 
 static int32_t read_system(const struct json_object *object, struct kerf_system *system, struct kerf_error *err) {
     const char *names[FIGURES];
@@ -140,13 +157,13 @@ static int32_t read_systems(const struct json_object *root, struct score_constan
     if (code != KERF_OK || all.json == NULL) return code;
     json_object_foreach(all.json, name, value) {
         struct json_object one;
-        struct kerf_system *system = NULL;
-        for (int32_t i = 0; i < constants->num_systems; i++)
-            if (strcmp(constants->systems[i].name, name) == 0) system = &constants->systems[i];
-        if (system == NULL) return json_fail(&all, name, KERF_EUNKNOWN, err, "no system '%.64s'", name);
+        int32_t i = 0;
+        while (i < constants->num_systems && strcmp(constants->systems[i].name, name) != 0) i++;
+        if (i == constants->num_systems) return json_fail(&all, name, KERF_EUNKNOWN, err, "no system '%.64s'", name);
         code = json_get_object(&all, name, JSON_REQUIRED, &one, err);
-        if (code == KERF_OK) code = read_system(&one, system, err);
+        if (code == KERF_OK) code = read_system(&one, &constants->systems[i], err);
         if (code != KERF_OK) return code;
+        constants->fitted_systems[i] = (uint8_t)is_fitted(root, "systems", name);
     }
     return KERF_OK;
 }
@@ -167,6 +184,7 @@ static int32_t read_stacks(const struct json_object *root, struct score_constant
         if (code == KERF_OK) code = stack_from_object(&one, name, &constants->stacks[i], err);
         if (code != KERF_OK) return code;
         if (i == constants->num_stacks) constants->num_stacks++;
+        constants->fitted_stacks[i] = (uint8_t)is_fitted(root, "stacks", name);
     }
     return KERF_OK;
 }

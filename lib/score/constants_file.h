@@ -2,7 +2,7 @@
 /*
  * A file of constants, as `kerf calibrate` writes it and --calibration takes it:
  *
- *   {"kerf":"0.2.0","fitted":{"rows":1522,"sets":["..."]},
+ *   {"kerf":"0.2.0","fitted":{"rows":1522,"sets":["..."],"systems":["h100"],"stacks":["nemo"]},
  *    "systems":{"h100":{"gemm.efficiency":0.7,...}},"stacks":{"nemo":{"hidden_passes":12.3,...,"spread":[...]}}}
  */
 #ifndef KERF_SCORE_CONSTANTS_FILE_H
@@ -10,7 +10,7 @@
 
 #include "score/calibrate.h"
 
-/* Appends the file of a calibration. Of a site (only_system not NULL): that system and the stacks named in only_stacks. */
+/* Appends the file of a calibration: all systems and stacks, of which "fitted" names those that a fit moved. */
 void constants_file_write(struct kerf_json *json, const struct calibration *calibration);
 
 /* What the file says takes the place of what is there; a system or stack that is not there is an error. source names the

@@ -261,9 +261,19 @@ static int make_site_knobs(struct fit *fit) {
                 row->is_device ? (char *)&fit->constants->systems[system] : (char *)&fit->constants->stacks[stack];
             if (!done[owner]) add_target(knob, (double *)(void *)(base + row->offset));
             done[owner] = 1;
+            (row->is_device ? knob->systems : knob->stacks)[owner] = 1;
         }
     }
     return 1;
+}
+
+static void mark_fitted(const struct fit *fit) {
+    struct score_constants *constants = fit->constants;
+    for (int32_t k = 0; k < fit->num_knobs; k++) {
+        const struct knob *knob = &fit->knobs[k];
+        for (int32_t i = 0; i < constants->num_systems; i++) constants->fitted_systems[i] |= knob->systems[i];
+        for (int32_t i = 0; i < constants->num_stacks; i++) constants->fitted_stacks[i] |= knob->stacks[i];
+    }
 }
 
 /* ---- The fit ---------------------------------------------------------------------------------------------- */
@@ -459,6 +469,7 @@ int32_t fit_constants(struct score_constants *constants, const struct fit_row *r
     fit.step = calloc(n + 1, sizeof(double));
     good = good && factor && tried && fit.residuals && fit.slopes && fit.curves && fit.jacobian && fit.matrix &&
            fit.gradient && fit.step && run(&fit, ret_report, factor, tried);
+    if (good) mark_fitted(&fit);
     for (int32_t k = 0; fit.knobs && k < fit.num_knobs; k++) free(fit.knobs[k].concerns);
     free(fit.knobs), free(factor), free(tried), free(fit.residuals), free(fit.slopes), free(fit.curves),
         free(fit.jacobian);

@@ -79,7 +79,7 @@ static int32_t load_all(const char *kind, struct score_constants *constants, str
 }
 
 int32_t constants_load(struct score_constants *ret_constants, struct kerf_error *err) {
-    ret_constants->num_systems = ret_constants->num_stacks = 0;
+    memset(ret_constants, 0, sizeof *ret_constants);
     int32_t code = load_all("systems", ret_constants, err);
     return code == KERF_OK ? load_all("stacks", ret_constants, err) : code;
 }

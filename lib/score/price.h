@@ -14,6 +14,8 @@ struct score_constants {
     int32_t num_systems, num_stacks;
     struct kerf_system systems[CONSTANTS_SYSTEMS_MAX];
     struct kerf_stack stacks[CONSTANTS_STACKS_MAX];
+    uint8_t fitted_systems[CONSTANTS_SYSTEMS_MAX],
+        fitted_stacks[CONSTANTS_STACKS_MAX]; /* since those of the catalogue */
 };
 
 /* Those of the catalogue. */

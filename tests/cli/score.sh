@@ -34,6 +34,14 @@ run calibrate runs.csv --system h100 -o site.json | sed 's/  */ /g'
 run score runs.csv --calibration site.json --format csv | tail -2 | cut -d, -f1,2
 run estimate llama3_8b -s h100 -b 128 --layout tp=4,dp=16 --stack nemo --calibration site.json --format json | tr ',' '\n' | grep -c step_low_s
 
+# what it was not fitted to is told
+run estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --calibration site.json | grep -e ignored -e exit
+calibration_of() { "$KERF" "$@" --format json | sed 's/.*"calibration":\({[^}]*}\).*/\1/'; }
+calibration_of estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --stack nemo --calibration site.json 2>&1
+calibration_of plan llama3_8b -s h100,h200-hgx,h200-hgx -n 8 -b 128 --stack nemo --calibration site.json 2>&1
+sed 's/"systems":\["h100"\],"stacks":\["nemo"\],//' site.json >older.json
+cmp -s site.json older.json || calibration_of estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --calibration older.json 2>&1
+
 # a log and its launch
 for i in 1 2 3 4 5 6 7 8; do
     echo " [2026-01-02] iteration $i/ 100 | consumed samples: 12 | elapsed time per iteration (ms): 614$i.5 | lr: 1"

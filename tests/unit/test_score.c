@@ -240,6 +240,8 @@ static void a_site_is_found(void **state) {
         if (strcmp(knob->name, "compute") == 0) assert_true(knob->factor < 0.95);
         assert_true(knob->evidence > -1e-9 && knob->evidence < 1);
     }
+    for (int32_t i = 0; i < constants->num_systems; i++)
+        assert_int_equal(made->constants.fitted_systems[i], strcmp(constants->systems[i].name, "h100") == 0);
     runs_free(runs);
     free(made);
 }
@@ -319,15 +321,46 @@ static void a_file_is_read_as_it_was_written(void **state) {
     (void)state;
     made->constants = *constants;
     made->constants.systems[3].gemm.efficiency = 0.4321;
+    made->constants.fitted_systems[3] = made->constants.fitted_stacks[1] = 1;
     kerf_json_begin(&json, &text);
     constants_file_write(&json, made);
     *read = *constants;
     if (constants_file_read(text.data, text.length, "all.json", read, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_true(read->systems[3].gemm.efficiency == 0.4321);
+    assert_memory_equal(read->fitted_systems, made->constants.fitted_systems, sizeof read->fitted_systems);
+    assert_memory_equal(read->fitted_stacks, made->constants.fitted_stacks, sizeof read->fitted_stacks);
     struct prediction *a = predict(published, &made->constants), *b = predict(published, read);
     for (size_t i = 0; i < published->count; i++) assert_true(fabs(a[i].step_s / b[i].step_s - 1) < 1e-4);
     free(a), free(b), free(made), free(read);
     kerf_text_free(&text);
+}
+
+/* "fitted" names what a fit moved. Where it does not, as in older files, all that the file has may be fitted. */
+static void a_file_says_what_is_fitted(void **state) {
+    static const struct {
+        const char *text;
+        int a100, h100;
+    } cases[] = {
+        {"{\"fitted\":{\"systems\":[\"h100\"],\"stacks\":[\"nemo\"]},\"systems\":{\"a100\":{},\"h100\":{}}}", 0, 1},
+        {"{\"fitted\":{\"systems\":[]},\"systems\":{\"a100\":{},\"h100\":{}}}", 0, 0},
+        {"{\"fitted\":{\"rows\":3},\"systems\":{\"a100\":{}}}", 1, 0},
+        {"{\"systems\":{\"h100\":{}}}", 0, 1},
+    };
+    struct score_constants *read = malloc(sizeof *read);
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct kerf_error err;
+        *read = *constants;
+        if (constants_file_read(cases[c].text, strlen(cases[c].text), "x.json", read, &err) != KERF_OK)
+            fail_msg("%s", err.message);
+        for (int32_t i = 0; i < read->num_systems; i++) {
+            const char *name = read->systems[i].name;
+            int is_a100 = strcmp(name, "a100") == 0, is_h100 = strcmp(name, "h100") == 0;
+            int expected = is_a100 ? cases[c].a100 : is_h100 ? cases[c].h100 : 0;
+            if (read->fitted_systems[i] != expected) fail_msg("%s: %s", cases[c].text, name);
+        }
+    }
+    free(read);
 }
 
 static void files_that_are_wrong(void **state) {
@@ -370,12 +403,19 @@ static void fits_without_a_set_come_with_kerf(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_row_leaves_out),    cmocka_unit_test(rows_that_cannot_be_priced),
-        cmocka_unit_test(published_runs_are_met),   cmocka_unit_test(what_was_measured_is_not_looked_at),
-        cmocka_unit_test(a_site_is_found),          cmocka_unit_test(an_outlier_does_not_decide),
-        cmocka_unit_test(a_site_without_its_rows),  cmocka_unit_test(a_fit_can_be_ended),
-        cmocka_unit_test(all_constants_are_fitted), cmocka_unit_test(a_file_is_read_as_it_was_written),
-        cmocka_unit_test(files_that_are_wrong),     cmocka_unit_test(fits_without_a_set_come_with_kerf),
+        cmocka_unit_test(what_a_row_leaves_out),
+        cmocka_unit_test(rows_that_cannot_be_priced),
+        cmocka_unit_test(published_runs_are_met),
+        cmocka_unit_test(what_was_measured_is_not_looked_at),
+        cmocka_unit_test(a_site_is_found),
+        cmocka_unit_test(an_outlier_does_not_decide),
+        cmocka_unit_test(a_site_without_its_rows),
+        cmocka_unit_test(a_fit_can_be_ended),
+        cmocka_unit_test(all_constants_are_fitted),
+        cmocka_unit_test(a_file_is_read_as_it_was_written),
+        cmocka_unit_test(a_file_says_what_is_fitted),
+        cmocka_unit_test(files_that_are_wrong),
+        cmocka_unit_test(fits_without_a_set_come_with_kerf),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
