@@ -232,11 +232,19 @@ static const struct command table = {
     .exits = exits,
 };
 
-/* "json", "csv" or "table". */
+/* "launch", where --emit and its file go together. */
+static const char *launch_format(const struct estimate_options *values, struct kerf_error *err) {
+    enum kerf_framework framework;
+    if (kerf_framework_parse(values->emit, &framework, err) != KERF_OK) return NULL;
+    if (values->output && launch_file_check(framework, values->output, err) != KERF_OK) return NULL;
+    return "launch";
+}
+
+/* "json", "csv", "table" or "launch". */
 static const char *find_format(const struct estimate_options *values, struct kerf_error *err) {
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
     if (values->output && output_check(values->output, err) != KERF_OK) return NULL;
-    if (values->emit && values->format == NULL) return "launch";
+    if (values->emit && values->format == NULL) return launch_format(values, err);
     if (values->format) return values->format;
     if (end == NULL || strcmp(end, "txt") == 0) return "table";
     if (strcmp(end, "json") == 0 || strcmp(end, "csv") == 0) return end;

@@ -214,6 +214,7 @@ static int act_write(const struct launch_options *values, const char *framework_
     if (code == KERF_OK && values->plan == NULL)
         code = kerf_error_set(&err, KERF_EINVALID, "--plan is missing: `kerf plan ... -o plan.json` writes one");
     if (code == KERF_OK && values->output) code = output_check(values->output, &err);
+    if (code == KERF_OK && values->output) code = launch_file_check(framework, values->output, &err);
     if (code == KERF_OK) code = input_read(values->plan, PLAN_BYTES_MAX, &plan, &err);
     if (code == KERF_OK)
         code = kerf_launch_plan_parse(plan.data ? plan.data : "", plan.length, values->plan, (int32_t)values->rank,

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/input.h"
+#include "cli/command.h"
 
 enum { FILE_BYTES_MAX = 16 << 20 };
 
@@ -40,12 +42,23 @@ int32_t launch_file_read(const char *path, const char *framework, const char *ve
     return code;
 }
 
+int32_t launch_file_check(enum kerf_framework framework, const char *path, struct kerf_error *err) {
+    static const char *const forms[] = {"sh", "toml", "yaml", "json", "csv"};
+    const char *right = kerf_framework_ending(framework), *ending = output_ending(path);
+    if (right == NULL || output_is_special(path) || strcasecmp(ending, right) == 0) return KERF_OK;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcasecmp(ending, forms[i]) == 0)
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--output %.200s: end the name in .%s, the form of launches of %s", path, right,
+                                  kerf_framework_name(framework));
+    return KERF_OK;
+}
+
 void launch_file_notes(const char *path, const struct kerf_launch *launch) {
     for (int32_t i = 0; i < launch->num_assumed; i++)
         fprintf(stderr, "kerf: %s: assumed: %s: %s\n", path, launch->assumed[i].key, launch->assumed[i].value);
     if (launch->num_ignored > 0) fprintf(stderr, "kerf: %s", path);
-    for (int32_t i = 0; i < launch->num_ignored; i++)
-        fprintf(stderr, i ? ", %s" : ": ignored: %s", launch->ignored[i]);
+    for (int32_t i = 0; i < launch->num_ignored; i++) fprintf(stderr, i ? ", %s" : ": ignored: %s", launch->ignored[i]);
     if (launch->num_ignored > 0) fprintf(stderr, "\n");
     for (int32_t i = 0; i < launch->num_invalid; i++)
         fprintf(stderr, "kerf: %s: %s would refuse it: %s\n", path,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "call/launch_better.h"
 #include "call/plan_question.h"
 #include "cli/command.h"
@@ -203,6 +204,18 @@ static void note_ignored(const struct plan_question *question) {
     calibration_notes(&question->software, question->problems, question->num_problems);
 }
 
+/* A sweep has one launch. */
+static void note_launch(const struct kerf_plan *plan, const struct render *render) {
+    const struct kerf_search *best = kerf_plan_best(plan, NULL);
+    struct kerf_text words = {0};
+    if (plan->num_searches < 2 || best == NULL || !render_writes(render, "launch")) return;
+    words_problem(&words, &best->problem);
+    if (!words.failed)
+        fprintf(stderr, "kerf: --emit: the launch is of the fastest of %zu searches: %s\n", plan->num_searches,
+                words.data);
+    kerf_text_free(&words);
+}
+
 /* --emit and --launch, which both say what runs the layouts. The launch is given back by the caller. */
 static int32_t read_launches(struct plan_options *values, struct kerf_launch **ret_launch,
                              enum kerf_framework *ret_emit, struct kerf_error *err) {
@@ -224,8 +237,21 @@ static int32_t read_launches(struct plan_options *values, struct kerf_launch **r
     return KERF_OK;
 }
 
-static int32_t check_outputs(const struct plan_options *values, const struct render *render, struct kerf_error *err) {
+/* Of --emit: whether the files that are to hold the launch end in its form. */
+static int32_t check_launch_files(const struct string_list *outputs, enum kerf_framework emit, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < outputs->count; i++)
+        for (const struct render_format *format = formats; code == KERF_OK && format->name; format++)
+            if (strcmp(format->name, "launch") == 0 &&
+                strcasecmp(format->ending, output_ending(outputs->items[i])) == 0)
+                code = launch_file_check(emit, outputs->items[i], err);
+    return code;
+}
+
+static int32_t check_outputs(const struct plan_options *values, const struct answer *answer,
+                             const struct render *render, struct kerf_error *err) {
     int32_t code = render_check(render, err);
+    if (code == KERF_OK && values->emit) code = check_launch_files(&values->outputs, answer->emit, err);
     if (code == KERF_OK && values->picture && !render_writes(render, "picture"))
         return kerf_error_set(err, KERF_EINVALID, "--picture says what a picture shows: also give -o plan.svg");
     if (code == KERF_OK && !values->emit && render_writes(render, "launch"))
@@ -246,7 +272,7 @@ static int answer(struct plan_options *values) {
     const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
     if (code == KERF_OK) code = cli_use_catalogue(values->catalogue, &err);
     if (code == KERF_OK) code = plan_question_read(&values->ask, &question, &err);
-    if (code == KERF_OK) code = check_outputs(values, &render, &err);
+    if (code == KERF_OK) code = check_outputs(values, &answer, &render, &err);
     if (code == KERF_OK) {
         interrupt_catch();
         code = plan_question_search(&question, (struct call_progress){.tell = terminal_progress, .context = &progress},
@@ -262,6 +288,7 @@ static int answer(struct plan_options *values) {
     }
     if (code == KERF_OK) note_ignored(&question);
     if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
+    if (code == KERF_OK) note_launch(plan, &render);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code == KERF_EINFEASIBLE) {
         cli_fail(&err);

@@ -160,6 +160,9 @@ KERF_API int32_t kerf_launch_problem(const struct kerf_launch *launch, struct ke
  * as long as the program. */
 KERF_API const struct kerf_runner *kerf_framework_runner(enum kerf_framework framework);
 
+/** How the name of a file ends that holds a launch of it: "sh", "toml" or "yaml"; NULL where kerf does not write it. */
+KERF_API const char *kerf_framework_ending(enum kerf_framework framework);
+
 /**
  * Narrows a space to what the framework can run of the problem, its runner included. KERF_EINVALID names the framework and
  * what it lacks: of the model, of the precision, or of what the space names.

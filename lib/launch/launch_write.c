@@ -25,6 +25,10 @@ const struct kerf_runner *kerf_framework_runner(enum kerf_framework framework) {
     return writer ? &writer->runner : NULL;
 }
 
+const char *kerf_framework_ending(enum kerf_framework framework) {
+    return kerf_framework_runner(framework) ? launch_writers[framework]->ending : NULL;
+}
+
 static int32_t find_writer(enum kerf_framework framework, const struct launch_writer **ret, struct kerf_error *err) {
     struct kerf_text names = {0};
     *ret = (uint32_t)framework < KERF_FRAMEWORK_COUNT ? launch_writers[framework] : NULL;

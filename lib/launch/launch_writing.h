@@ -32,6 +32,7 @@ int launch_refuse(struct kerf_text *why, const char *format, ...) __attribute__(
 struct launch_writer {
     struct kerf_runner runner; /* the first member, so that the runner can find its writer */
     enum kerf_framework framework;
+    const char *ending;             /* of a file that holds what it prints */
     const char *version;            /* that is written for unless another is named; NULL: the newest */
     const char *const *schedules;   /* by kerf's names; NULL behind the last */
     uint8_t zeros, zeros_of_stages; /* bits of ZeRO stages: of one pipeline stage, of several */

@@ -242,6 +242,7 @@ const char *const launch_megatron_schedules[] = {"1f1b", "interleaved_1f1b", NUL
 const struct launch_writer launch_write_megatron = {
     .runner = {.name = "megatron", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_MEGATRON,
+    .ending = "sh",
     LAUNCH_MEGATRON_CORE,
     .add_keys = add_keys,
     .print = print,

@@ -113,6 +113,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 const struct launch_writer launch_write_megatron_bridge = {
     .runner = {.name = "megatron-bridge", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_MEGATRON_BRIDGE,
+    .ending = "yaml",
     LAUNCH_MEGATRON_CORE,
     .add_keys = add_keys,
     .print = print,

@@ -159,6 +159,7 @@ static const char *const schedules[] = {"1f1b", NULL};
 const struct launch_writer launch_write_megatron_deepspeed = {
     .runner = {.name = "megatron-deepspeed", .takes = launch_runner_takes, .split = split},
     .framework = KERF_FRAMEWORK_MEGATRON_DEEPSPEED,
+    .ending = "sh",
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1) | LAUNCH_BIT(2) | LAUNCH_BIT(3),
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),

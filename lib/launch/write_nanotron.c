@@ -108,6 +108,7 @@ static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 const struct launch_writer launch_write_nanotron = {
     .runner = {.name = "nanotron", .takes = launch_runner_takes, .split = split},
     .framework = KERF_FRAMEWORK_NANOTRON,
+    .ending = "yaml",
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1),
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),

@@ -173,6 +173,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 const struct launch_writer launch_write_torchtitan = {
     .runner = {.name = "torchtitan", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_TORCHTITAN,
+    .ending = "toml",
     .version = "0.2.2", /* the last with TOML */
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(2) | LAUNCH_BIT(3),

@@ -48,8 +48,8 @@ refused launch read deep.json
 printf 'A=$A$A\nwhile true; do A=$A$A; done\nf() { f; }\nf\n' >endless.sh
 refused launch read endless.sh
 refused launch read other.sh --framework torchtitan
-echo "== what --emit wrote into a .sh is no script"
-"$KERF" plan llama3_8b -s h100 -n 8 -b 32 --seq-length 4096 --emit torchtitan -o titan.sh
+echo "== a config that is called .sh is no script"
+"$KERF" plan llama3_8b -s h100 -n 8 -b 32 --seq-length 4096 --emit torchtitan >titan.sh
 "$KERF" launch read titan.sh | head -1
 echo "== a misspelt flag is named"
 echo "python pretrain_gpt.py $shape --recompute-granularty full" >misspelt.sh

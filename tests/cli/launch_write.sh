@@ -85,6 +85,15 @@ echo "== plan --emit"
 "$KERF" launch write megatron --plan answer.json | cmp - train.sh
 refused plan llama3_8b -s h100 -n 32 -b 128 -o train2.sh
 refused plan llama3_8b -s h100 -n 32 -b 128 --emit nanotron --for megatron
+echo "== a name that ends in another form"
+refused plan llama3_8b -s h100 -n 32 -b 128 --emit megatron -o answer.json -o train.toml
+refused plan llama3_8b -s h100 -n 32 -b 128 --emit torchtitan -o train2.sh
+refused estimate llama3_8b -s h100 -b 128 --layout tp=4 --emit megatron -o train.json
+refused launch write megatron --plan answer.json -o train.yaml
+ls train.toml train2.sh train.json train.yaml 2>/dev/null
+echo "== a sweep has one launch"
+"$KERF" plan llama3_8b -s h100 -n 16,32 -b 128 --emit megatron 2>&1 | head -2
+"$KERF" plan llama3_8b -s h100 -n 16,32 -b 128 --emit megatron --format csv 2>&1 | grep -c emit
 ask plan deepseek_v3 -s h100 -n 8 -b 64 --seq-length 4096 --emit megatron
 echo "== a table that was asked for"
 "$KERF" plan llama3_8b -s h100 -n 32 -b 128 --emit nanotron --format table | head -n 1
