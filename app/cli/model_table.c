@@ -178,6 +178,11 @@ void calibration_notes(const struct software *software, const struct kerf_proble
     kerf_text_free(&notes);
 }
 
+void set_notes(const struct kerf_text *ignored) {
+    if (ignored->length == 0 || ignored->failed) return;
+    fprintf(stderr, "kerf: --set: the answer is the same without %s\n", ignored->data);
+}
+
 /* ---- Sizes at a shard -------------------------------------------------------------------------------------------- */
 
 /* Each size of a model, what is wrong with it, and what would be faster. */

@@ -174,8 +174,8 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
 }
 
 /* Beside the search itself: why, what would help, the front. */
-static int32_t find_more(const struct plan_options *values, const struct plan_question *question,
-                         const struct render *render, struct kerf_plan *plan, struct kerf_error *err) {
+static int32_t find_more(const struct plan_options *values, struct plan_question *question, const struct render *render,
+                         struct kerf_plan *plan, struct kerf_error *err) {
     struct terminal_progress next = {.what = "explaining"};
     struct call_progress progress = {.tell = terminal_progress, .context = &next};
     struct kerf_plan_options again = plan_question_options(question, progress);
@@ -202,6 +202,7 @@ static void note_ignored(const struct plan_question *question) {
         if (i == 0 || strcmp(question->problems[i].model.name, question->problems[i - 1].model.name) != 0)
             model_notes(&question->problems[i].model, question->choice.cost_model);
     calibration_notes(&question->software, question->problems, question->num_problems);
+    set_notes(&question->set_without_effect);
 }
 
 /* A sweep has one launch. */

@@ -68,4 +68,7 @@ void model_notes(const struct kerf_model *model, const struct kerf_cost_model *c
 /* The same of a --calibration that has nothing for these problems. */
 void calibration_notes(const struct software *software, const struct kerf_problem *problems, size_t count);
 
+/* The same of what --set changes in vain: "a=1, b=2". */
+void set_notes(const struct kerf_text *ignored);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/error_fill.h"
+#include "call/set_without_effect.h"
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what,
@@ -95,8 +96,8 @@ static int32_t price(struct estimate_question *question, struct kerf_error *err)
                                        &question->num_layers, err);
 }
 
-int32_t estimate_question_answer(const struct estimate_values *values, struct estimate_question *ret_question,
-                                 struct kerf_error *err) {
+static int32_t read_question(const struct estimate_values *values, struct estimate_question *ret_question,
+                             struct kerf_error *err) {
     memset(ret_question, 0, sizeof *ret_question);
     ret_question->values = values;
     int32_t code = software_read(&values->sources, values->training.stack, values->training.calibration,
@@ -104,7 +105,29 @@ int32_t estimate_question_answer(const struct estimate_values *values, struct es
     if (code == KERF_OK)
         code = read_problem(values, &ret_question->software, &ret_question->problem, &ret_question->layout,
                             &ret_question->choice, err);
-    if (code == KERF_OK) code = price(ret_question, err);
+    if (code != KERF_OK) estimate_question_free(ret_question);
+    return code;
+}
+
+static int is_same_with(void *context, const struct string_list *sets) {
+    const struct estimate_question *question = context;
+    struct estimate_values values = *question->values;
+    struct estimate_question other;
+    struct kerf_error err;
+    values.sets = *sets;
+    if (read_question(&values, &other, &err) != KERF_OK) return 0;
+    int same = set_same_cost(question->choice.cost_model, &question->problem, &other.problem, &question->estimate);
+    estimate_question_free(&other);
+    return same;
+}
+
+int32_t estimate_question_answer(const struct estimate_values *values, struct estimate_question *ret_question,
+                                 struct kerf_error *err) {
+    int32_t code = read_question(values, ret_question, err);
+    if (code != KERF_OK) return code;
+    code = price(ret_question, err);
+    if (code == KERF_OK)
+        set_without_effect_find(&values->sets, is_same_with, ret_question, &ret_question->set_without_effect);
     if (code != KERF_OK) estimate_question_free(ret_question);
     return code;
 }
@@ -113,12 +136,14 @@ void estimate_question_free(struct estimate_question *question) {
     kerf_estimate_release(&question->estimate);
     kerf_layout_release(&question->layout);
     software_free(&question->software);
+    kerf_text_free(&question->set_without_effect);
 }
 
 void estimate_question_json(struct kerf_json *json, const struct estimate_question *question) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
     software_json(json, &question->software, &question->problem, 1);
+    set_without_effect_json(json, &question->set_without_effect);
     if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);
         kerf_problem_json(json, &question->problem);

@@ -78,6 +78,7 @@ struct estimate_question {
     struct kerf_estimate estimate;
     struct kerf_layer layers[KERF_LAYERS_MAX]; /* of layouts other than hybrid */
     int32_t num_layers;
+    struct kerf_text set_without_effect; /* of --set, without each of which the layout costs the same: "a=1, b=2" */
 };
 
 /* Reads the question and answers it. Given back with estimate_question_free, which an error has done. */

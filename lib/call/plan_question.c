@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "call/set_without_effect.h"
 
 enum { PROBLEMS_MAX = 200000 };
 static const double SAFE = 0.05; /* --safe: the chance to run out of memory */
@@ -155,6 +156,7 @@ void plan_question_json(struct kerf_json *json, const struct plan_question *ques
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
     software_json(json, &question->software, question->problems, question->num_problems);
+    set_without_effect_json(json, &question->set_without_effect);
     if (better) launch_better_json(json, better);
     kerf_plan_searches_json(json, plan);
     kerf_json_close(json, '}');
@@ -167,6 +169,7 @@ void plan_question_free(struct plan_question *question) {
     software_free(&question->software);
     range_free(&question->gpus);
     range_free(&question->domains);
+    kerf_text_free(&question->set_without_effect);
     *question = (struct plan_question){.values = question->values};
 }
 
@@ -185,9 +188,55 @@ int32_t plan_question_search(const struct plan_question *question, struct call_p
     return kerf_plan_search(question->problems, question->num_problems, &options, ret_plan, err);
 }
 
-int32_t plan_question_explain(const struct plan_question *question, struct call_progress progress,
-                              struct kerf_plan *plan, struct kerf_error *err) {
+struct asked {
+    const struct plan_question *question;
+    const struct kerf_plan *plan;
+    struct call_progress progress;
+};
+
+/* Whether another search finds the same: a layout that is not listed may be the best without what is set. */
+static int finds_same(const struct plan_question *other, const struct asked *asked) {
+    const struct kerf_plan *plan = asked->plan;
+    struct kerf_plan *found = NULL;
+    struct kerf_error err;
+    if (plan_question_search(other, asked->progress, &found, &err) != KERF_OK) return 0;
+    int same = found->complete;
+    for (size_t i = 0; same && i < plan->num_searches; i++) {
+        const struct kerf_search *a = &plan->searches[i], *b = &found->searches[i];
+        same = a->num_plans == b->num_plans;
+        for (int32_t k = 0; same && k < a->num_plans; k++)
+            same = kerf_layout_compare(&a->plans[k].layout, &b->plans[k].layout) == 0;
+    }
+    kerf_plan_free(found);
+    return same;
+}
+
+/* Most fields that count are found by the layouts that are listed, without a search. */
+static int is_same_with(void *context, const struct string_list *sets) {
+    const struct asked *asked = context;
+    const struct kerf_plan *plan = asked->plan;
+    const struct plan_question *question = asked->question;
+    struct plan_values values = *question->values;
+    struct plan_question other;
+    struct kerf_error err;
+    values.sets = *sets;
+    if (kerf_plan_best(plan, NULL) == NULL || plan_question_read(&values, &other, &err) != KERF_OK) return 0;
+    int same = other.num_problems == plan->num_searches;
+    for (size_t i = 0; same && i < plan->num_searches; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        for (int32_t k = 0; same && k < search->num_plans; k++)
+            same = set_same_cost(question->choice.cost_model, &search->problem, &other.problems[i], &search->plans[k]);
+    }
+    same = same && finds_same(&other, asked);
+    plan_question_free(&other);
+    return same;
+}
+
+int32_t plan_question_explain(struct plan_question *question, struct call_progress progress, struct kerf_plan *plan,
+                              struct kerf_error *err) {
     struct kerf_plan_options options = plan_question_options(question, progress);
+    struct asked asked = {question, plan, progress};
+    set_without_effect_find(&question->values->sets, is_same_with, &asked, &question->set_without_effect);
     int32_t code = kerf_plan_best(plan, NULL) ? KERF_OK : kerf_plan_mend(plan, &options, err);
     return code == KERF_OK && question->values->why ? kerf_plan_why(plan, &options, err) : code;
 }

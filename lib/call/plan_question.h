@@ -96,6 +96,8 @@ struct plan_question {
     size_t num_problems;
     struct kerf_problem next; /* the model and system at hand */
     struct kerf_layout today; /* of the launch */
+    /* of --set, without each of which all layouts of the answer cost the same: "a=1, b=2" */
+    struct kerf_text set_without_effect;
 };
 
 int32_t plan_question_read(const struct plan_values *values, struct plan_question *ret_question,
@@ -120,8 +122,8 @@ struct kerf_plan_options plan_question_options(const struct plan_question *quest
 
 int32_t plan_question_search(const struct plan_question *question, struct call_progress progress,
                              struct kerf_plan **ret_plan, struct kerf_error *err);
-/* What would help where nothing fits, and --why. */
-int32_t plan_question_explain(const struct plan_question *question, struct call_progress progress,
-                              struct kerf_plan *plan, struct kerf_error *err);
+/* What would help where nothing fits, --why, and what --set changes in vain. */
+int32_t plan_question_explain(struct plan_question *question, struct call_progress progress, struct kerf_plan *plan,
+                              struct kerf_error *err);
 
 #endif

@@ -31,6 +31,12 @@ cost --layout $one --set num_attention_heads=64
 cost --layout $one --seq-length 4096
 cost --layout dp=4,tp1=4,pp=8,scale_up.tp1=4,scale_up.pp=2 --scale-up-size 8
 
+echo "== what is set in vain is told"
+cost --layout $one --set gemm.efficiency=0.9,memory_capacity_bytes=1TB 2>&1
+hybrid() { "$KERF" estimate llama3_8b -s h100 -b 128 --layout tp=8 --format json "$@" 2>&1 | sed 's/,"cost_model".*//'; }
+hybrid --set gemm.fp8_efficiency=0.9,gemm.efficiency=0.5 --set vector_flops_per_s=1
+hybrid --set gemm.efficiency=0.5 --set gemm.efficiency=0.6
+hybrid --set num_hidden_layers=16,max_position_embeddings=4096
 echo "== JSON and CSV"
 "$KERF" estimate gpt3 -s a100 -b 1536 --layout $one --format json >one.json
 json <one.json

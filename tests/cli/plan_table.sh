@@ -9,6 +9,7 @@ echo "== options that change the answer"
 ask plan gpt3 -s a100 -n 64 -b 512 --strategy 1d --top 1 --attention unfused --set memory_capacity_bytes=200GB \
     --set 'scale_up.bandwidth_bytes_per_s=600 GB/s,scale_up.efficiency=0.8'
 ask plan gpt3 -sa100 -n=64 --global-batch=512 --strategy 1d --top=1 --set num_hidden_layers=48
+ask plan gpt3 -s a100 -n 64 -b 512 --strategy 1d --top 1 --format csv --set gemm.efficiency=0.9,memory_capacity_bytes=81e9
 
 echo "== one layout"
 cat >tiny.json <<END
