@@ -61,6 +61,13 @@ static const struct render_format *checked_format_of(const struct render *render
     return format;
 }
 
+/* Of standard output, likewise. */
+static const struct render_format *checked_format(const struct render *render) {
+    const struct render_format *format = named(render, render->format);
+    assert(format);
+    return format;
+}
+
 /* Whether a file of this format holds what standard output would: a text in the format that was asked for, or, where none
  * was, any. */
 static int holds_answer(const struct render *render, const struct render_format *format) {
@@ -85,13 +92,14 @@ int32_t render_check(const struct render *render, struct kerf_error *err) {
     if (named(render, render->format) == NULL) return unknown_format(render, err);
     for (int32_t i = 0; i < render->outputs->count; i++) {
         const char *path = render->outputs->items[i];
+        const struct render_format *format = format_of(render, path);
         int32_t code = output_check(path, err);
         if (code != KERF_OK) return code;
-        if (format_of(render, path) == NULL) return unknown_ending(render, path, err);
-        code = check_terminal(format_of(render, path), path, err);
+        if (format == NULL) return unknown_ending(render, path, err);
+        code = check_terminal(format, path, err);
         if (code != KERF_OK) return code;
     }
-    return has_text_file(render) ? KERF_OK : check_terminal(named(render, render->format), "-", err);
+    return has_text_file(render) ? KERF_OK : check_terminal(checked_format(render), "-", err);
 }
 
 static int is_in(const struct render_format *format, const char *name) {
@@ -101,7 +109,7 @@ static int is_in(const struct render_format *format, const char *name) {
 int render_writes(const struct render *render, const char *name) {
     for (int32_t i = 0; i < render->outputs->count; i++)
         if (is_in(checked_format_of(render, render->outputs->items[i]), name)) return 1;
-    return !has_text_file(render) && is_in(named(render, render->format), name);
+    return !has_text_file(render) && is_in(checked_format(render), name);
 }
 
 int render_draws(const struct render *render, const char *path) { return checked_format_of(render, path)->is_picture; }
@@ -126,7 +134,7 @@ static void tell_instead(struct kerf_error *err) {
 }
 
 int32_t render_all(const struct render *render, struct kerf_error *err) {
-    const struct render_format *of_stdout = named(render, render->format);
+    const struct render_format *of_stdout = checked_format(render);
     struct kerf_error one;
     int32_t code = KERF_OK, is_held = 0, is_lost = 0;
     for (int32_t i = 0; i < render->outputs->count; i++) {
