@@ -197,15 +197,6 @@ static double mean_with(struct kerf_tune_study *study, const struct surface_mode
     return mean;
 }
 
-/* Whether this value, which takes so much more than the one before it, is behind a wall. */
-static int is_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
-                   int32_t value, int32_t side, double rise) {
-    int32_t next = with_value(study, of, param, value + side);
-    double beyond = mean_with(study, model, of, param, value + side) - mean_with(study, model, of, param, value);
-    if (isnan(beyond) || !history_is_open(study, next)) beyond = 0;
-    return rise > WALL_RISE && rise > WALL_STEEPER * beyond;
-}
-
 /* The first value of an axis behind a wall, seen from the leader to that side; -1: there is none. */
 static int32_t value_behind_wall(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                                  int32_t param, int32_t side) {
@@ -214,7 +205,8 @@ static int32_t value_behind_wall(struct kerf_tune_study *study, const struct sur
     for (int32_t value = own + side; before <= least + STEP_NEAR; value += side) {
         double mean = mean_with(study, model, of, param, value), rise = mean - before;
         if (isnan(mean)) return -1;
-        if (is_wall(study, model, of, param, value, side, rise)) return value;
+        double next = mean_with(study, model, of, param, value + side), beyond = isnan(next) ? 0 : next - mean;
+        if (rise > WALL_RISE && rise > WALL_STEEPER * beyond) return value;
         before = mean;
     }
     return -1;
@@ -301,15 +293,16 @@ static int32_t likelier_side(struct kerf_tune_study *study, const struct surface
     return likelier;
 }
 
-/* A wall may slant, as that of memory which workers and their batches share. Then the best may be around the corner: over it
- * on one axis, and one step back on another. */
+/* A wall that ends in failures may slant, as that of memory which workers and their batches share. Then the best may be
+ * around the corner: over it on one axis, and one step back on another. */
 static int32_t around_corner(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                              int32_t param, int32_t side) {
     const struct kerf_tune_space *space = study->space;
     int32_t own = space->values[(int64_t)of * space->num_params + param];
     int32_t over = with_value(study, of, param, own + side);
+    int32_t end = with_value(study, of, param, side < 0 ? 0 : space->params[param].num_values - 1);
     double rise = mean_with(study, model, of, param, own + side) - mean_with(study, model, of, param, own);
-    if (over < 0 || (history_is_open(study, over) && !is_wall(study, model, of, param, own + side, side, rise)))
+    if (over < 0 || end < 0 || history_is_open(study, end) || (history_is_open(study, over) && !(rise > WALL_RISE)))
         return -1;
     for (int32_t p = 0; p < space->num_params; p++) {
         if (p == param || !kernel_is_ordered(&space->params[p])) continue;

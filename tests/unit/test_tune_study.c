@@ -425,11 +425,12 @@ static double beside_full_memory(int32_t batch, int32_t context) {
     return (1 + 14.0 / (8 + 8 * batch)) * (1 + 0.005 * abs(4 * context - 6)) * (bytes > 60 ? 1.5 : 1);
 }
 
-/* Memory that workers share: the best is one worker less, and the next batch. */
+/* Memory that workers share: slow where it is full, and INFINITY where it lacks. */
 static double in_shared_memory(int32_t workers, int32_t batch) {
-    int32_t size = 16 << batch;
+    int32_t size = 16 + 16 * batch;
     double bytes = (1 + workers) * (4 + size);
     double one = size / (60.0 + size), busy = (1 + workers) / (1 + 0.01 * workers);
+    if (bytes > 1.5 * 820) return INFINITY;
     return (1 + fmax(bytes / 820 - 1, 0) * 4) * 10 / one / busy;
 }
 
@@ -442,7 +443,7 @@ static void looks_at_walls(void **state) {
         const char *look;
         int32_t most; /* looks of a study */
     } cases[] = {{{"batch=8..128:+8", "context=0..8:+4"}, beside_full_memory, "behind a wall", 6},
-                 {{"workers=1..24", "batch=16..1024:x2"}, in_shared_memory, "over a wall", 4}};
+                 {{"workers=1..24", "batch=16..192:+16"}, in_shared_memory, "over a wall", 4}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct kerf_tune_space *space;
         const char *params[2] = {cases[c].params[0], cases[c].params[1]};
@@ -464,6 +465,11 @@ static void looks_at_walls(void **state) {
                 struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
                 o.value = cases[c].surface(value_of(space, o.setting, 0), value_of(space, o.setting, 1)) *
                           exp(random_normal(&rng, 0, 0.01));
+                if (isinf(o.value)) {
+                    o.outcome = KERF_TUNE_FAILED;
+                    o.failure = KERF_TUNE_FAILURE_MEMORY;
+                    o.value = 0;
+                }
                 observe(study, &o);
             }
             int32_t answer = answer_of(study).best;
