@@ -72,8 +72,9 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
  * - A value of a parameter behind a wall, with an end of another parameter or another of its words: memory that is full
  *   beside one context may not be beside a shorter one.
- * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once: on a machine of two modes that
- *   run may have been a slow one. */
+ * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once or twice: on a machine of two
+ *   modes those may have been slow runs.
+ * - One that was once faster than this setting ever was, and was run less than five times. */
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why);
 
@@ -81,6 +82,10 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
  * became faster meanwhile, later settings look better, and the first run may have been a cold one. Again after a run that is a
  * quarter faster than all before of its setting. Not where that was tried often enough. */
 int32_t precaution_anchor(const struct surface_model *model, int32_t leader);
+
+/* Whether the machine has changed since this setting was last measured, and it is not pending: that the machine is faster or
+ * slower now, and the setting still the best, is then the model's belief alone. */
+int precaution_is_outdated(const struct surface_model *model, int32_t leader);
 
 /* ---- Earlier studies --------------------------------------------------------------------------------------------- */
 

@@ -163,8 +163,8 @@ static void draw_point(struct posterior_draws *draws, const struct gp *gp, int32
 static const double *normals_of(const struct surface_model *model, int32_t active) {
     double **kept = &model->normals[active];
     if (*kept != NULL) return *kept;
-    uint64_t which =
-        active < model->num_active ? tune_space_place(model->study->space, model->active[active]) + 2 : (uint64_t)(active - model->num_active);
+    uint64_t which = active < model->num_active ? tune_space_place(model->study->space, model->active[active]) + 2
+                                                : (uint64_t)(active - model->num_active);
     struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
     *kept = model->normals[model->num_active + 2] + (int64_t)active * (SURFACE_DRAWS / 2);
     for (int32_t k = 0; k < SURFACE_DRAWS / 2; k++) (*kept)[k] = random_normal(&rng, 0, 1);
@@ -223,8 +223,8 @@ static void split_modes(struct posterior_draws *draws) {
         double keep = 1 - low * (1 - low) * slower * slower / (sd * sd);
         keep = sqrt(fmax(keep, fmin(least * least, 1)));
         if (words) low = slow / (slow + pow(1 - share, runs));
-        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 31 +
-                                        tune_space_place(model->study->space, setting));
+        struct pcg64 rng =
+            random_seed((uint64_t)model->study->question.seed * 31 + tune_space_place(model->study->space, setting));
         for (int32_t k = 0; k < SURFACE_DRAWS && low > 0 && low < 1; k++)
             y[k] = upper + keep * (y[k] - mean) - (random_double(&rng) < low ? slower : 0);
     }
@@ -349,9 +349,10 @@ int posterior_means(const struct posterior_draws *draws, struct plain_means *ret
     ret_means->variance = variance_of_repeats(study, &ret_means->freedom);
     if (ret_means->freedom == 0 || study->space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return 0;
     if (draws->model->num_slots > 1) return 0; /* means are of several machines */
-    int is_split = draws->model->changepoints.num > 0 || draws->model->modes.share > 0; /* .. or of several levels */
+    int few = study->space->num_settings <= PLAIN_FEW, has_modes = draws->model->modes.share > 0;
+    int is_split = draws->model->changepoints.num > 0 || (has_modes && !few); /* .. or of several levels */
     if (is_split && ret_means->freedom >= SPLIT_REPEATS) return 0;
-    if (is_of_words(study->space) || study->space->num_settings <= PLAIN_FEW) return 1;
+    if (is_of_words(study->space) || few) return 1;
     /* Few repeats may agree by luck. Drift is in what they differ by, so half of it has to be noise for the model too. */
     double loud = sqrt(ret_means->variance * (1 + 2 / ret_means->freedom));
     return loud >= LOUD && surface_model_noise(draws->model) >= LOUD / 2;

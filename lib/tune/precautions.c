@@ -344,9 +344,11 @@ static int32_t presumed_out(struct kerf_tune_study *study, const struct surface_
     return -1;
 }
 
-/* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run once. A model expects a
- * kink at the best: it takes that run for the kink, and the best for the next value. */
-static int32_t run_once(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+/* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run less than SELDOM times. A
+ * model expects a kink at the best: it takes those runs for the kink, and the best for the next value. */
+enum { SELDOM = 3 };
+
+static int32_t run_seldom(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = study->space;
     int32_t leader = surface_model_find(model, of);
     double least, sd;
@@ -364,10 +366,46 @@ static int32_t run_once(struct kerf_tune_study *study, const struct surface_mode
             int32_t setting = with_value(study, of, k, next->value);
             double rise = next->mean - least;
             int32_t values = study->tallies[setting].values;
-            if (values == 1 && tries_of(model, setting) == 1 && rise > STEP_RISE && rise < FAR_SLOWER) return setting;
+            if (values == 0 || values >= SELDOM || tries_of(model, setting) > values) continue;
+            if (rise > STEP_RISE && rise < FAR_SLOWER) return setting;
         }
     }
     return -1;
+}
+
+static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
+    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
+}
+
+/* The fastest run of a setting since the machine last changed; INFINITY: none. */
+static double fastest_run(const struct surface_model *model, int32_t setting) {
+    const struct kerf_tune_study *study = model->study;
+    const struct changepoints *changes = &model->changepoints;
+    double fastest = INFINITY;
+    for (int32_t i = changes->num ? changes->starts[changes->num - 1] : 0; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->setting == setting && tells_value(study, o)) fastest = fmin(fastest, scale_to(&model->scale, o->value));
+    }
+    return fastest;
+}
+
+/* A setting that was once faster than this one ever was, of less than FASTER_RUNS runs: on a machine of two modes the others
+ * may all have been slow ones, and where there are none a few more runs show that it was luck. */
+enum { FASTER_RUNS = 5 };
+static const double FASTER_NOISES = 3;
+
+static int32_t once_faster(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    double least = fastest_run(model, of);
+    int32_t faster = -1;
+    if (!model->scale.logarithmic || history_is_exact(study) || model->num_slots > 1 || isinf(least)) return -1;
+    least -= fmax(log1p(study->question.within), FASTER_NOISES * surface_model_noise(model));
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i], values = study->tallies[setting].values;
+        if (values == 0 || values >= FASTER_RUNS || tries_of(model, setting) > values) continue;
+        double fastest = fastest_run(model, setting);
+        if (fastest < least) least = fastest, faster = setting;
+    }
+    return faster;
 }
 
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
@@ -381,7 +419,8 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         {behind_wall, "behind a wall, with a value that may move it"},
         {around_wall, "over a wall beside the leader, and a step back on another axis"},
         {presumed_out, "beside the leader: is memory really too small for it?"},
-        {run_once, "beside the leader: was its only run a slow one by chance?"},
+        {run_seldom, "beside the leader: were its few runs slow by chance?"},
+        {once_faster, "it was once faster than the leader ever was: by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {
         int32_t setting = PRECAUTIONS[i].find(study, model, of);
@@ -389,10 +428,6 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         if (setting >= 0) return setting;
     }
     return -1;
-}
-
-static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
-    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
 }
 
 /* Whether this run is so much faster than all before of its setting that the machine may have changed. */
@@ -404,6 +439,12 @@ static int is_far_faster(const struct surface_model *model, int32_t run) {
         if (all[i].setting == o->setting && tells_value(model->study, &all[i]))
             before = fmin(before, scale_to(&model->scale, all[i].value));
     return isfinite(before) && scale_to(&model->scale, o->value) < before - FAR_SLOWER;
+}
+
+int precaution_is_outdated(const struct surface_model *model, int32_t leader) {
+    int32_t at = surface_model_find(model, leader);
+    return model->changepoints.num > 0 && at >= 0 && isnan(model->last[at].y) &&
+           surface_model_pending(model, leader) == 0;
 }
 
 int32_t precaution_anchor(const struct surface_model *model, int32_t leader) {

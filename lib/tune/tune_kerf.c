@@ -115,6 +115,10 @@ static void decide(struct kerf_tune_study *study, const struct posterior_draws *
         policy_measure(ret_decision, anchor, 0, "the first setting again: has the machine changed?");
         return;
     }
+    if (precaution_is_outdated(draws->model, setting)) {
+        policy_measure(ret_decision, setting, 0, "the leader again: the machine has changed since it was measured");
+        return;
+    }
     int32_t beside = precaution_beside(draws->model, setting);
     if (beside >= 0) {
         policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was measured");
