@@ -366,7 +366,7 @@ static const struct field job_fields[] = {
     {"num_pruning_rounds", FIELD_INTEGER, FIELD_FROM_0, NULL, JOB(num_pruning_rounds), 0},
     {"window_size", FIELD_INTEGER, 0, NULL, JOB(window_size), 0},
     {"mab_prior_mean", FIELD_FLOAT, FIELD_MENDED_FINITE, NULL, JOB(mab_prior_mean), 0},
-    {"mab_prior_precision", FIELD_FLOAT, FIELD_MENDED_FINITE, NULL, JOB(mab_prior_precision), 0},
+    {"mab_prior_precision", FIELD_FLOAT, FIELD_MENDED_FINITE | FIELD_MENDED_FROM_0, NULL, JOB(mab_prior_precision), 0},
     {"mab_num_explorations", FIELD_INTEGER, FIELD_FROM_0, NULL, JOB(mab_num_explorations), 0},
     {"mab_seed", FIELD_INTEGER, FIELD_NULLABLE | FIELD_MENDED_FROM_0, NULL, JOB(mab_seed), JOB(has_mab_seed)},
     {"policy", FIELD_STRING, FIELD_NULLABLE | FIELD_IS_MENDED, check_policy, JOB(policy), 0},

@@ -138,8 +138,9 @@ static void test_everything_pruned(void **state) {
 
 static void test_numbers(void **state) {
     (void)state;
-    static const char *const specs[] = {",\"mab_seed\":-1", ",\"max_power\":Infinity", ",\"target_metric\":NaN",
-                                        ",\"lease_s\":-1", ",\"policy\":\"none\""};
+    static const char *const specs[] = {",\"mab_seed\":-1",        ",\"mab_prior_precision\":-2",
+                                        ",\"max_power\":Infinity", ",\"target_metric\":NaN",
+                                        ",\"lease_s\":-1",         ",\"policy\":\"none\""};
     int64_t trial;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         assert_int_equal(register_job(&client, "j", "64", specs[i]), 422);

@@ -391,6 +391,7 @@ static void a_spec_is_the_same_or_not(void **state) {
     again.job_id_prefix = "j";
     assert_false(kerf_job_spec_same(&known, &again));
     again = usual();
+        CASE("mab_prior_precision", mab_prior_precision, -1),
     again.has_beta_knob = 0;
     assert_false(kerf_job_spec_same(&known, &again));
     again = usual();
