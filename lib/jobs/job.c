@@ -139,6 +139,7 @@ int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_arm *arm, s
         job->arms[at] = job->arms[at - 1];
     job->arms[at] = *arm;
     for (int32_t i = at; i < job->num_arms; i++) job->sizes[job_find_size(job, job->arms[i].batch_size)].arm = i;
+    if (job->policy->settle) job->policy->settle(job);
     return KERF_OK;
 }
 

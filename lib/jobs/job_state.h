@@ -91,6 +91,9 @@ struct policy {
     /* Fills the arms from the explorations; they are there, with no observations. */
     void (*fit)(struct kerf_job *job);
 
+    /* Fills what arms have from each other, after one was restored. NULL: nothing. */
+    void (*settle)(struct kerf_job *job);
+
     /* Which arm runs next. Returns its index; the generator may move. */
     int32_t (*pick)(struct kerf_job *job, double now_s, struct kerf_job_reason *ret_reason);
 

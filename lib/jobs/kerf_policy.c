@@ -16,7 +16,8 @@
  * n_a stops at w, which forgets older runs little by little.
  *
  * bench/jobs compares it with `zeus` on the published traces. Not looked at: num_pruning_rounds beyond 0, the priors,
- * mab_num_explorations. Arms are kept as the rows that all policies have; param_precision is for people.
+ * mab_num_explorations. Arms are kept as the rows that all policies have; param_precision is for people, and follows
+ * from the rows of all arms.
  */
 #include <float.h>
 #include <math.h>
@@ -126,7 +127,12 @@ static void observe(const struct kerf_job *job, struct kerf_arm *arm, double cos
     arm->param_mean += difference / n;
     variance = (1 - 1 / n) * (variance + difference * difference / n);
     arm->reward_precision = 1 / variance;
-    arm->param_precision = n / pooled_variance(job);
+}
+
+/* The precision of what is drawn: each run tells of the variance of all arms. */
+static void kerf_settle(struct kerf_job *job) {
+    double variance = pooled_variance(job);
+    for (int32_t i = 0; i < job->num_arms; i++) job->arms[i].param_precision = runs(job, &job->arms[i]) / variance;
 }
 
 static void kerf_fit(struct kerf_job *job) {
@@ -135,12 +141,14 @@ static void kerf_fit(struct kerf_job *job) {
         for (int32_t k = 0; size->arm >= 0 && k < size->num_explorations; k++)
             if (!size->explorations[k].running) observe(job, &job->arms[size->arm], size->explorations[k].cost);
     }
+    kerf_settle(job);
 }
 
 static void kerf_learn(struct kerf_job *job, struct kerf_arm *arm, const struct costs *costs, double cost,
                        int32_t converged) {
     (void)costs;
     observe(job, arm, converged || !job->row.has_min_cost ? cost : cost + job->row.min_cost);
+    kerf_settle(job);
 }
 
 static int64_t kerf_costs_wanted(const struct kerf_job *job) {
@@ -193,6 +201,7 @@ const struct policy policy_kerf = {
          "Combes and Proutiere, Unimodal Bandits, ICML 2014; Paladino et al., Unimodal Thompson Sampling, AAAI 2017"},
     .explore = kerf_explore,
     .fit = kerf_fit,
+    .settle = kerf_settle,
     .pick = kerf_pick,
     .costs_wanted = kerf_costs_wanted,
     .learn = kerf_learn,

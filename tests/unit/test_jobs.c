@@ -295,6 +295,37 @@ static void kerf_climbs_down_the_valley(void **state) {
     kerf_job_free(job);
 }
 
+/* n / s^2 of every arm, also of those that ran long ago, and after a restart whatever the row says. */
+static void kerf_knows_one_variance(void **state) {
+    (void)state;
+    struct kerf_job_spec spec = usual();
+    spec.policy = "kerf";
+    struct kerf_job *job = create(&spec, 0), *again;
+    for (int i = 0; i < 40; i++) {
+        struct kerf_trial trial = predict(job, 0);
+        finish(job, &trial, (trial.batch_size == 16 ? 100 : 115) + i % 7, 1);
+    }
+    int32_t count;
+    const struct kerf_arm *arms = kerf_job_arms(job, &count);
+    double sum = 4 * 0.05 * 0.05, freedom = 4;
+    for (int32_t i = 0; i < count; i++) {
+        if (arms[i].num_observations > 1) sum += (double)arms[i].num_observations / arms[i].reward_precision;
+        freedom += (double)arms[i].num_observations - 1;
+    }
+    assert_true(count > 1 && arms[0].num_observations != arms[1].num_observations);
+    assert_int_equal(kerf_job_restore(&spec, kerf_job_row_of(job), 0, &again, NULL), KERF_OK);
+    for (int32_t i = 0; i < count; i++) {
+        struct kerf_arm stored = arms[i];
+        assert_true(fabs(stored.param_precision / ((double)stored.num_observations * freedom / sum) - 1) < 1e-12);
+        stored.param_precision = 1;
+        assert_int_equal(kerf_job_restore_arm(again, &stored, NULL), KERF_OK);
+    }
+    for (int32_t i = 0; i < count; i++)
+        assert_true(fabs(kerf_job_arms(again, &count)[i].param_precision / arms[i].param_precision - 1) < 1e-12);
+    kerf_job_free(again);
+    kerf_job_free(job);
+}
+
 static void compat_knows_no_policy_but_its_own(void **state) {
     (void)state;
     struct kerf_job_spec spec = usual();
@@ -360,6 +391,7 @@ static void a_spec_is_refused_with_its_field(void **state) {
         CASE("num_pruning_rounds", num_pruning_rounds, -1),
         CASE("mab_prior_mean", mab_prior_mean, -INFINITY),
         CASE("mab_prior_precision", mab_prior_precision, NAN),
+        CASE("mab_prior_precision", mab_prior_precision, -1),
         CASE("mab_num_explorations", mab_num_explorations, -1),
         CASE("mab_seed", mab_seed, -1),
         CASE("policy", policy, "other"),
@@ -391,7 +423,6 @@ static void a_spec_is_the_same_or_not(void **state) {
     again.job_id_prefix = "j";
     assert_false(kerf_job_spec_same(&known, &again));
     again = usual();
-        CASE("mab_prior_precision", mab_prior_precision, -1),
     again.has_beta_knob = 0;
     assert_false(kerf_job_spec_same(&known, &again));
     again = usual();
@@ -477,6 +508,7 @@ int main(void) {
         cmocka_unit_test(an_invalid_posterior_wedges_compat_alone),
         cmocka_unit_test(arms_are_in_order_however_they_are_stored),
         cmocka_unit_test(kerf_climbs_down_the_valley),
+        cmocka_unit_test(kerf_knows_one_variance),
         cmocka_unit_test(compat_knows_no_policy_but_its_own),
         cmocka_unit_test(policies_have_names),
         cmocka_unit_test(a_spec_is_refused_with_its_field),
