@@ -223,27 +223,30 @@ static void answer_study(struct exchange *exchange) {
 
 /* ---- Routes -------------------------------------------------------------------------------------------------- */
 
-static const struct schema_field study[] = {{"study", "string", SCHEMA_REQUIRED, NULL},
-                                            {"key", "string", 0, NULL},
-                                            {"began", "string", 0, NULL},
-                                            {"stopped", "string", SCHEMA_NULL, NULL},
-                                            {"reason", "string", SCHEMA_NULL, NULL},
-                                            {"observations", "integer", 0, NULL},
-                                            {"elapsed_s", "number", 0, NULL},
-                                            {"unit", "string", 0, NULL},
-                                            {"request", "any", 0, NULL},
-                                            {"invalid", "string", 0, NULL},
-                                            {0}};
+/* of a journal that can be read; of another one, "study" and "invalid" */
+#define RECORD(required)                                                                                               \
+    {"study", "string", SCHEMA_REQUIRED, NULL}, {"key", "string", (required), NULL},                                   \
+        {"began", "string", (required), NULL}, {"stopped", "string", (required) | SCHEMA_NULL, NULL},                  \
+        {"reason", "string", (required) | SCHEMA_NULL, NULL}, {"observations", "integer", (required), NULL},           \
+        {"elapsed_s", "number", (required), NULL}, {"unit", "string", (required), NULL}, {                             \
+        "request", "any", (required), NULL                                                                             \
+    }
+
+static const struct schema_field study[] = {RECORD(0), {"invalid", "string", 0, NULL}, {0}};
 static const struct schema_field list[] = {{"kerf", "string", SCHEMA_REQUIRED, NULL},
                                            {"studies", "[Study]", SCHEMA_REQUIRED, NULL},
                                            {"more", "integer", SCHEMA_REQUIRED, NULL},
                                            {0}};
-static const struct schema_field whole[] = {{"study", "string", SCHEMA_REQUIRED, NULL},
+static const struct schema_field whole[] = {{"kerf", "string", SCHEMA_REQUIRED, NULL},
+                                            RECORD(SCHEMA_REQUIRED),
                                             {"params", "[any]", SCHEMA_REQUIRED, NULL},
                                             {"best", "any", SCHEMA_NULLABLE, NULL},
                                             {"recommended", "any", SCHEMA_NULLABLE, NULL},
                                             {"recommendation", "string", SCHEMA_REQUIRED, NULL},
                                             {"open", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"looked_at", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"settings_in_all", "number", SCHEMA_REQUIRED, NULL},
+                                            {"chance_unseen", "number", SCHEMA_NULLABLE, NULL},
                                             {"noise", "number", SCHEMA_NULLABLE, NULL},
                                             {"default_gain", "number", SCHEMA_NULLABLE, NULL},
                                             {"importance", "[any]", SCHEMA_REQUIRED, NULL},
