@@ -338,6 +338,7 @@ static const struct schema schemas[] = {{"ScheduleRule", rule_fields},
                                         {"WrongQuestion", mistake},
                                         {"Answer", any_answer}};
 
+static const struct schema_field ask_json[] = {{"format", "string", 0, "json"}, {0}};
 static const struct schema_field ask_pictures[] = {{"format", "string", 0, "json,svg"}, {0}};
 static const struct schema_field ask_drawings[] = {{"format", "string", 0, "json,svg,html,text,csv"}, {0}};
 
@@ -351,10 +352,10 @@ static const struct schema_field ask_drawings[] = {{"format", "string", 0, "json
 static const struct route routes[] = {
     ASK("plan", ask_plan, "The best layouts of a model over accelerators, as `kerf plan` finds them", ask_pictures,
         "verb:plan"),
-    ASK("estimate", ask_estimate, "What one layout costs, as `kerf estimate` says", NULL, "verb:estimate"),
+    ASK("estimate", ask_estimate, "What one layout costs, as `kerf estimate` says", ask_json, "verb:estimate"),
     ASK("schedule", ask_schedule, "What a pipeline schedule costs, as `kerf schedule` says", ask_drawings,
         "verb:schedule"),
-    ASK("launch", ask_launch, "A framework's launch, read or written, as `kerf launch` does", NULL, "verb:launch"),
+    ASK("launch", ask_launch, "A framework's launch, read or written, as `kerf launch` does", ask_json, "verb:launch"),
     ASK("score", ask_score, "How far predictions are from measured runs, as `kerf score` says", ask_pictures,
         "verb:score"),
     {.method = "POST",

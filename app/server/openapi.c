@@ -176,6 +176,7 @@ static void put_answers(struct kerf_json *json, const struct service *service, c
     kerf_json_open(json, "responses", '{');
     put_answer(json, 200, route->answer);
     put_own_answers(json, route->statuses);
+    if (route_is_own(route) && strstr(route->statuses, "400") == NULL) put_answer(json, 400, "Detail");
     if (route->needs != TOKEN_NONE) put_answer(json, 401, "Detail");
     put_answer(json, 403, "Detail");
     put_answer(json, 408, "Detail");

@@ -54,6 +54,8 @@ struct route {
     const char *statuses;             /* of its own beside 200, each with its answer: "404 Message,422 Mistakes" */
 };
 
+int32_t route_is_own(const struct route *route); /* under /api: refuses parameters that it does not have */
+
 struct api {
     const struct route *routes;
     size_t num_routes;

@@ -52,6 +52,8 @@ size_t router_index(const struct router *router, const struct route *route) {
     return index;
 }
 
+int32_t route_is_own(const struct route *route) { return strncmp(route->pattern, "/api/", 5) == 0; }
+
 /* ---- Matching ------------------------------------------------------------------------------------------------ */
 
 static size_t part_length(const char *path, size_t left) {
@@ -152,13 +154,46 @@ static int redirect(const struct router *router, struct exchange *exchange) {
     return 1;
 }
 
+/* ---- The query ------------------------------------------------------------------------------------------------- */
+
+static int has_parameter(const struct route *route, const char *name, size_t length) {
+    for (const struct schema_field *field = route->query; field && field->name; field++)
+        if (strlen(field->name) == length && memcmp(field->name, name, length) == 0) return 1;
+    return 0;
+}
+
+/* A parameter that a route does not have would be ignored, and the answer not be what was asked for. Only for kerf's
+ * own API: Zeus's server ignores them, and a page keeps its state there. 1: the request was answered. */
+static int refuses_query(struct exchange *exchange, const struct route *route) {
+    const char *at = exchange->query.bytes, *end = at + exchange->query.length;
+    if (!route_is_own(route)) return 0;
+    for (; at < end; at += at < end) {
+        const char *next = memchr(at, '&', (size_t)(end - at));
+        if (next == NULL) next = end;
+        const char *name = at, *equals = memchr(at, '=', (size_t)(next - at));
+        at = next;
+        if (name == next || (equals && has_parameter(route, name, (size_t)(equals - name)))) continue;
+        struct kerf_text why = {0};
+        kerf_text_add(&why, "unknown parameter '");
+        kerf_text_write(&why, name, (size_t)((equals ? equals : next) - name));
+        kerf_text_printf(&why, "'; %s takes ", route->pattern);
+        for (const struct schema_field *field = route->query; field && field->name; field++)
+            kerf_text_printf(&why, "%s%s=", field == route->query ? "" : ", ", field->name);
+        kerf_text_add(&why, route->query ? "" : "none");
+        exchange_detail(exchange, 400, why.data ? why.data : "unknown parameter");
+        kerf_text_free(&why);
+        return 1;
+    }
+    return 0;
+}
+
 void router_find(const struct router *router, struct exchange *exchange) {
     const struct route *first = NULL, *route = NULL;
     exchange->plain = target_decode(&exchange->arena, exchange->path);
     if (exchange->plain.bytes) route = find(router, exchange, &first);
     if (route) {
         exchange->route = route;
-        exchange->step = route->step;
+        if (!refuses_query(exchange, route)) exchange->step = route->step;
     } else if (first) {
         exchange_detail(exchange, 405, "Method Not Allowed");
         exchange->allow = first->method;

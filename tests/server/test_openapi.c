@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "serve_client.h"
 #include "server/exchange.h"
 #include "zeus/zeus.h"
@@ -361,6 +362,52 @@ static void test_a_run_and_what_is_read(void **state) {
     expect(200, "/jobs", "DELETE", "/jobs?job_id=a", NULL);
 }
 
+/* A journal with a parameter that is on or off, and one that is none. */
+static void write_studies(void) {
+    static const char journal[] =
+        "{\"kerf\":\"0.2.0\",\"journal\":1,\"study\":\"flag\",\"key\":\"0\",\"began\":\"2026-11-28T23:54:36Z\","
+        "\"request\":{\"params\":[\"map?=-m\"],\"wheres\":[],\"words\":[\"true\",\"{map}\"],\"earlier\":[],\"key_env\":"
+        "[],"
+        "\"policy\":\"exhaustive\",\"objective\":\"wall\",\"protocol\":\"exit\",\"within\":0.03,\"margin\":0.05,"
+        "\"confidence\":0.95,\"load_timeout_s\":0,\"trial_timeout_s\":0,\"memory_cap_bytes\":0,\"max_observations\":0,"
+        "\"seed\":0,\"maximize\":0,\"slots\":1,\"warmups\":0,\"ignore_interference\":1,\"show_output\":0}}\n"
+        "{\"n\":1,\"setting\":\"map=off\",\"outcome\":\"value\",\"value\":7}\n"
+        "{\"n\":2,\"setting\":\"map=on\",\"outcome\":\"value\",\"value\":5}\n";
+    char folder[80], path[96];
+    snprintf(folder, sizeof folder, "%s/studies", place.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    setenv("KERF_STUDIES", folder, 1);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s.jsonl", folder, i ? "broken" : "flag");
+        FILE *file = fopen(path, "we");
+        assert_non_null(file);
+        fputs(i ? "{\n" : journal, file);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static void test_studies(void **state) {
+    (void)state;
+    write_studies();
+    expect(200, "/api/v1/studies", "GET", "/api/v1/studies", NULL);
+    expect(200, "/api/v1/studies/{study}", "GET", "/api/v1/studies/flag", NULL);
+    expect(422, "/api/v1/studies/{study}", "GET", "/api/v1/studies/broken", NULL);
+    expect(404, "/api/v1/studies/{study}", "GET", "/api/v1/studies/none", NULL);
+}
+
+/* They would be ignored. */
+static void test_unknown_parameters(void **state) {
+    (void)state;
+    expect(400, "/api/v1/jobs", "GET", "/api/v1/jobs?limit=1&limt=2", NULL);
+    assert_non_null(strstr(reply.body, "unknown parameter 'limt'; /api/v1/jobs takes limit=, after="));
+    expect(400, "/api/v1/jobs", "GET", "/api/v1/jobs?limit", NULL);
+    expect(400, "/api/v1/studies", "GET", "/api/v1/studies?limit=1", NULL);
+    assert_non_null(strstr(reply.body, "unknown parameter 'limit'; /api/v1/studies takes none"));
+    expect(400, "/api/v1/plan", "POST", "/api/v1/plan?formt=svg", "{}");
+    expect(200, "/api/v1/jobs", "GET", "/api/v1/jobs?&limit=1&", NULL);
+    expect(200, "/metrics", "GET", "/metrics?x=1", NULL);
+}
+
 static void test_nothing_converges(void **state) {
     (void)state;
     int64_t size, trial;
@@ -414,6 +461,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_the_routes, start, stop),
         cmocka_unit_test_setup_teardown(test_what_is_asked_of_jobs, start, stop),
         cmocka_unit_test_setup_teardown(test_a_run_and_what_is_read, start, stop),
+        cmocka_unit_test_setup_teardown(test_studies, start, stop),
+        cmocka_unit_test_setup_teardown(test_unknown_parameters, start, stop),
         cmocka_unit_test_setup_teardown(test_nothing_converges, start, stop),
         cmocka_unit_test_setup_teardown(test_tokens_and_limits, start, stop),
     };

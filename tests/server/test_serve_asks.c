@@ -311,7 +311,7 @@ static void test_forms(void **state) {
         {"/api/v1/schedule?format=text", SHORT, "text/plain; charset=utf-8", "schedule 1f1b\n"},
         {"/api/v1/schedule?format=csv", SHORT, "text/csv; charset=utf-8", "0F0,0F1,"},
         {"/api/v1/plan?format=svg", PLAN, "image/svg+xml; charset=utf-8", "<svg"},
-        {"/api/v1/plan?x=1&format=json", PLAN, "application/json", "{\"kerf\":"},
+        {"/api/v1/plan?&format=json", PLAN, "application/json", "{\"kerf\":"},
     };
     char room[256];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
