@@ -10,15 +10,18 @@ const listed = 10000, shown = 500; // rows of a list, and of its table
 const curves = 9;                  // a chart has so many colours
 
 /* All pages of a list, up to `listed` rows. */
-async function all(url, name, signal) {
+async function all(url, name, signal, order = 'asc') {
   const rows = [];
   for (let after = ''; ;) {
-    const page = await get(`${url}?limit=1000${after}`, signal);
+    const page = await get(`${url}?limit=1000${order === 'desc' ? '&order=desc' : ''}${after}`, signal);
     rows.push(...page[name]);
     if (page.next === null || rows.length >= listed) return rows;
     after = `&after=${encodeURIComponent(page.next)}`;
   }
 }
+
+/* The newest trials, the oldest of them first. */
+const newest = async (id, signal) => (await all(`${path(id)}/trials`, 'trials', signal, 'desc')).reverse();
 
 /* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (include/kerf/jobs.h). */
 const costOf = (spec) => (trial) => spec.eta_knob * trial.energy_j + (1 - spec.eta_knob) * spec.max_power * trial.time_s;
@@ -40,9 +43,9 @@ function csvOf(trials) {
   return [keys, ...trials.map((trial) => keys.map((key) => word(trial[key])))].map((row) => row.join(',')).join('\n') + '\n';
 }
 
-function Trials({ trials, cost }) {
+function Trials({ trials, job, cost }) {
   const drawn = costsOf(trials, cost);
-  return html`${trials.length >= listed && html`<p>The job has more trials than the page reads: it shows and counts the first ${trials.length}.</p>`}
+  return html`${trials.length < job.last_trial_number && html`<p>${trials.length >= listed ? 'The job has more trials than the page reads' : 'The server has removed old trials'}: of ${job.last_trial_number} the page shows and counts ${trials.length}.</p>`}
     ${drawn.xs.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" ...${drawn} /></section>`}
     <${Table} caption=${trials.length > shown ? `The newest ${shown} of ${trials.length} trials; the downloads have all` : 'Trials, the newest first'} rows=${[...trials].reverse().slice(0, shown)} keyOf=${(row) => row.trial_number} columns=${[
       { name: 'trial', of: (row) => row.trial_number, right: true },
@@ -134,7 +137,7 @@ function Job({ job, trials }) {
     <${Saved} trials=${trials} job=${job} />
     <${Sizes} trials=${trials} job=${job} cost=${cost} />
     <${Posteriors} arms=${job.arms} isLogarithm=${spec.policy === 'kerf'} />
-    <${Trials} trials=${trials} cost=${cost} />
+    <${Trials} trials=${trials} job=${job} cost=${cost} />
     <${Command} text=${`kerf jobs show ${quoted(job.job_id)} --server ${location.origin}`} />
     <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button>
       <button type="button" onClick=${() => save('trials.csv', csvOf(trials), 'text/csv')}>download CSV</button>
@@ -146,7 +149,7 @@ export function Jobs() {
   const { version } = useLive();
   const id = query.get('job');
   const list = useAnswer((signal) => all('/api/v1/jobs', 'jobs', signal), [version.jobs]);
-  const one = useAnswer(async (signal) => (id ? { job: await get(path(id), signal), trials: await all(`${path(id)}/trials`, 'trials', signal) } : null), [id, version.jobs]);
+  const one = useAnswer(async (signal) => (id ? { job: await get(path(id), signal), trials: await newest(id, signal) } : null), [id, version.jobs]);
   const jobs = list.answer || [];
   return html`<${Alert} error=${list.error || one.error} />
     ${list.answer && (jobs.length ? html`<${Table} caption="Jobs" rows=${jobs} keyOf=${(row) => row.job_id} picked=${id} onPick=${(row) => setQuery({ job: row.job_id })} columns=${[
@@ -159,3 +162,4 @@ export function Jobs() {
       : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh`} /><//>`)}
     ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
 }
+    ${jobs.length >= listed && html`<p>The page reads no more than the first ${jobs.length} jobs.</p>`}
