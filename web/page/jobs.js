@@ -132,7 +132,7 @@ function Job({ job, trials }) {
   return html`<section aria-label="job"><h2>${job.job_id}</h2>
     <p>${job.stage}; ${job.trials_ended} of ${job.last_trial_number} trials ended. Batch sizes ${spec.batch_sizes.join(', ')}, by default ${spec.default_batch_size}; ${spec.number_of_gpus} × ${spec.gpu_model}, at most ${spec.max_power} W; policy ${spec.policy}.
       ${job.min_cost !== null && html`<br />The cheapest run: ${joules(job.min_cost)} with batch size ${job.min_cost_batch_size}.`}
-      ${job.next && html`<br />The next run would get batch size <b>${job.next.batch_size}</b>: ${job.next.reason}`}
+      <br />${job.next ? html`A run that begins now would get batch size <b>${job.next.batch_size}</b>: ${job.next.reason}` : 'A run that begins now would be refused: no batch size converged.'}
       ${last?.reason && html`<br />The last decision, batch size ${last.batch_size}: ${last.reason}`}</p>
     <${Saved} trials=${trials} job=${job} />
     <${Sizes} trials=${trials} job=${job} cost=${cost} />
