@@ -82,8 +82,11 @@ function Sizes({ trials, job, cost }) {
 
 /* The posteriors of the arms' mean costs. They are normal, of the cost or, of the policy kerf, of its logarithm. */
 function Posteriors({ arms, isLogarithm }) {
-  const known = arms.filter((arm) => arm.param_precision > 0 && isFinite(arm.param_mean) && arm.num_observations > 0);
-  if (!known.length) return null;
+  const ran = arms.filter((arm) => arm.num_observations > 0);
+  const known = ran.filter((arm) => arm.param_precision > 0 && isFinite(arm.param_mean));
+  const alike = ran.filter((arm) => arm.param_precision === 'inf').map((arm) => arm.batch_size);
+  const rest = alike.length > 0 && html`<p>Not drawn: batch size ${alike.join(', ')}, of whose costs no spread is known.</p>`;
+  if (!known.length) return rest;
   const drawn = [...known].sort((a, b) => b.param_mean - a.param_mean).slice(0, curves).sort((a, b) => a.batch_size - b.batch_size);
   const sd = (arm) => 1 / Math.sqrt(arm.param_precision);
   const from = Math.min(...drawn.map((arm) => -arm.param_mean - 4 * sd(arm)));
@@ -94,7 +97,7 @@ function Posteriors({ arms, isLogarithm }) {
   const density = (arm) => (x) => (isLogarithm ? normal(arm, Math.log(x)) / x : normal(arm, x));
   return html`<section><h3>What each arm is believed to cost</h3><${Chart} label="posteriors of the arms' mean costs" xs=${xs} xLabel="cost" yLabel="density" xWords=${joules} yWords=${(v) => v.toExponential(1)}
     series=${drawn.map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} />
-    ${drawn.length < known.length && html`<p>Drawn are the ${curves} arms of the lowest mean cost, of ${known.length}.</p>`}</section>`;
+    ${drawn.length < known.length && html`<p>Drawn are the ${curves} arms of the lowest mean cost, of ${known.length}.</p>`}${rest}</section>`;
 }
 
 /* What the runs took, against all of them with the default: its mean run, as often. */
