@@ -93,9 +93,9 @@ const drop = async (page, name, text) => {
   await page.locator('input[type=file]').first().setInputFiles(join(folder, name));
 };
 const hostile = '<img src=x onerror=alert(1)> & "quoted" \u202e';
-const job = (id, sizes = [8, 16, 32]) => fetch(`${at()}/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' },
+const job = (id, sizes = [8, 16, 32], more = {}) => fetch(`${at()}/jobs`, { method: 'POST', headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ job_id: id, job_id_prefix: '', batch_sizes: sizes, default_batch_size: 16, max_epochs: 5,
-    target_metric: 0.5, max_power: 100, number_of_gpus: 1, gpu_model: 'none' }) });
+    target_metric: 0.5, max_power: 100, number_of_gpus: 1, gpu_model: 'none', ...more }) });
 const views = [['/plan', 'Plan'], ['/schedule', 'Schedule'], ['/studies', 'Studies'], ['/jobs', 'Jobs']];
 
 const tests = {
@@ -336,6 +336,32 @@ const tests = {
     const page = await open('/jobs?job=wide');
     await says(page, '12 of 12 trials ended');
     assert.match((await download(page, 'download SVG'))[1], /4 larger batch sizes/);
+    await button(page, 'delete').click();
+    await button(page, 'delete it').click();
+    await says(page, 'No jobs yet');
+    await close(page);
+  },
+
+  async 'jobs: what is saved counts the runs that did not converge on both sides'() {
+    const send = (method, to, body) => fetch(`${at()}${to}`, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ job_id: 'even', ...body }) });
+    assert.equal((await job('even', [16], { beta_knob: null })).status, 201);
+    for (let i = 0; i < 6; i++) {
+      const { batch_size, trial_number } = await (await fetch(`${at()}/jobs/batch_size?job_id=even`)).json();
+      await send('POST', '/report', { batch_size, trial_number, time: 10, energy: 1000, metric: i % 2 ? 0.1 : 0.9, current_epoch: 5 });
+    }
+    let page = await open('/jobs?job=even');
+    await says(page, 'energy saved 0 J');
+    const row = (size) => page.getByRole('table').filter({ hasText: 'their mean cost' }).getByRole('row').filter({ hasText: size });
+    assert.match((await row('16 (default)').innerText()).replace(/\s+/g, ' '), /^16 \(default\) 6 3 1\.00 kJ ± 0 J 2\.00 kJ 0\.0 %/);
+    await says(page, 'Not drawn: batch size 16');
+    await close(page);
+    await fetch(`${at()}/jobs?job_id=even`, { method: 'DELETE' });
+    assert.equal((await job('even')).status, 201); // a run that was given up says nothing of its size
+    const { batch_size, trial_number } = await (await fetch(`${at()}/jobs/batch_size?job_id=even`)).json();
+    await send('PATCH', '/trials', { batch_size, trial_number });
+    page = await open('/jobs?job=even');
+    await says(page, '1 of 1 trials ended');
+    assert.doesNotMatch(await row('16 (default)').innerText(), /left out|did not converge/);
     await button(page, 'delete').click();
     await button(page, 'delete it').click();
     await says(page, 'No jobs yet');

@@ -2,7 +2,7 @@
 /* The view of recurring jobs: what the service has learnt about each, live. */
 import { useRef, useState } from 'preact/hooks';
 import { Chart, svgOf } from './chart.js';
-import { Alert, Command, Empty, get, html, joules, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
+import { Alert, Command, Empty, get, html, joules, percent, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
 
 const path = (id) => `/api/v1/jobs/${encodeURIComponent(id)}`;
 
@@ -57,27 +57,41 @@ function Trials({ trials, job, cost }) {
       { name: 'why this batch size', of: (row) => row.reason }]} />`;
 }
 
-/* Mean and spread of the cost of each batch size that ended, and what it saves against the default. */
+const sum = (list) => list.reduce((total, value) => total + value, 0);
+
+/* What a size takes until a run converges: a run that does not must be followed by another. null: none has converged. */
+function untilConverged(trials, of) {
+  const times = trials.filter((trial) => trial.converged).length;
+  return times ? sum(trials.map(of)) / times : null;
+}
+
+/* What is known of each batch size: mean and spread of the runs that converged, what it takes until one does, and what that
+ * saves against the default. */
 function Sizes({ trials, job, cost }) {
-  const bySize = new Map(job.spec.batch_sizes.map((size) => [size, []]));
-  for (const trial of trials) if (trial.time_s !== null && trial.converged) bySize.get(trial.batch_size)?.push(cost(trial));
-  const failed = new Set(trials.filter((trial) => trial.converged === false || trial.status === 'Failed').map((trial) => trial.batch_size));
-  const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-  const usual = bySize.get(job.spec.default_batch_size);
-  const rows = [...bySize].map(([size, costs]) => {
-    const middle = costs.length ? mean(costs) : null;
-    const sd = costs.length > 1 ? Math.sqrt(costs.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (costs.length - 1)) : null;
-    const half = sd === null ? null : 2 * sd / Math.sqrt(costs.length);
-    const arm = job.arms.find((one) => one.batch_size === size);
-    return { size, n: costs.length, middle, half, isOut: failed.has(size) && !costs.length || (job.arms.length > 0 && !arm), saved: middle !== null && usual?.length ? 1 - middle / mean(usual) : null };
+  const { batch_sizes: sizes, default_batch_size: usual } = job.spec;
+  const ended = new Map(sizes.map((size) => [size, trials.filter((trial) => trial.time_s !== null && trial.batch_size === size)]));
+  const usually = untilConverged(ended.get(usual), cost);
+  const state = (size) => {
+    if (job.stage === 'MAB') return job.arms.some((arm) => arm.batch_size === size) ? '' : 'left out';
+    const failed = ended.get(size).some((trial) => trial.type === 'Exploration' && !trial.converged && !trial.lease_ended);
+    return failed ? 'did not converge' : '';
+  };
+  const rows = sizes.map((size) => {
+    const costs = ended.get(size).filter((trial) => trial.converged).map(cost);
+    const middle = costs.length ? sum(costs) / costs.length : null;
+    const half = costs.length > 1 ? 2 * Math.sqrt(sum(costs.map((value) => (value - middle) ** 2)) / (costs.length - 1) / costs.length) : null;
+    const whole = untilConverged(ended.get(size), cost);
+    return { size, runs: ended.get(size).length, n: costs.length, middle, half, whole, saved: whole !== null && usually !== null ? 1 - whole / usually : null, state: state(size) };
   });
-  return html`<${Table} caption="Cost by batch size" rows=${rows} keyOf=${(row) => row.size} columns=${[
-    { name: 'batch size', of: (row) => row.size, show: (row) => `${row.size}${row.size === job.spec.default_batch_size ? ' (default)' : ''}`, right: true },
-    { name: 'runs', of: (row) => row.n, right: true },
-    { name: 'mean cost', of: (row) => row.middle ?? Infinity, show: (row) => joules(row.middle), right: true },
+  return html`<${Table} caption="Cost by batch size; until one converges, the runs before it that did not cost too" rows=${rows} keyOf=${(row) => row.size} columns=${[
+    { name: 'batch size', of: (row) => row.size, show: (row) => `${row.size}${row.size === usual ? ' (default)' : ''}`, right: true },
+    { name: 'runs', of: (row) => row.runs, right: true },
+    { name: 'converged', of: (row) => row.n, right: true },
+    { name: 'their mean cost', of: (row) => row.middle ?? Infinity, show: (row) => joules(row.middle), right: true },
     { name: 'two standard errors', of: (row) => row.half ?? -1, show: (row) => (row.half === null ? '–' : `± ${joules(row.half)}`), right: true },
-    { name: 'saved against the default', of: (row) => row.saved ?? -Infinity, show: (row) => (row.saved === null ? '–' : `${(100 * row.saved).toFixed(1)} %`), right: true },
-    { name: 'state', of: (row) => (row.isOut ? 'left out' : '') }]} />`;
+    { name: 'until one converges', of: (row) => row.whole ?? Infinity, show: (row) => joules(row.whole), right: true },
+    { name: 'saved against the default', of: (row) => row.saved ?? -Infinity, show: (row) => percent(row.saved), right: true },
+    { name: 'state', of: (row) => row.state }]} />`;
 }
 
 /* The posteriors of the arms' mean costs. They are normal, of the cost or, of the policy kerf, of its logarithm. */
@@ -100,17 +114,17 @@ function Posteriors({ arms, isLogarithm }) {
     ${drawn.length < known.length && html`<p>Drawn are the ${curves} arms of the lowest mean cost, of ${known.length}.</p>`}${rest}</section>`;
 }
 
-/* What the runs took, against all of them with the default: its mean run, as often. */
+/* What the runs took, against as many that converge with the default alone. */
 function Saved({ trials, job }) {
   const ended = trials.filter((trial) => trial.time_s !== null);
-  const done = ended.filter((trial) => trial.converged); // what did not converge had to be run once more
-  const usual = done.filter((trial) => trial.batch_size === job.spec.default_batch_size);
-  if (!usual.length) return null;
-  const sum = (list, key) => list.reduce((total, trial) => total + trial[key], 0);
-  const saved = (key) => (sum(usual, key) / usual.length) * done.length - sum(ended, key);
-  const [energy, time] = [saved('energy_j'), saved('time_s')];
+  const times = ended.filter((trial) => trial.converged).length;
+  const usual = ended.filter((trial) => trial.batch_size === job.spec.default_batch_size);
+  if (!usual.some((trial) => trial.converged)) return null;
+  const saved = (of) => untilConverged(usual, of) * times - sum(ended.map(of));
+  const lost = trials.filter((trial) => trial.status === 'Failed').length;
+  const [energy, time] = [saved((trial) => trial.energy_j), saved((trial) => trial.time_s)];
   return html`<p>Against always running the default, as its ${usual.length} runs were: energy ${energy >= 0 ? 'saved' : 'lost'} ${joules(Math.abs(energy))},
-    time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring and those that did not converge included.</p>`;
+    time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring and those that did not converge included${lost > 0 && `; ${lost} that did not report an end are not measured`}.</p>`;
 }
 
 function Remove({ id }) {
@@ -155,6 +169,7 @@ export function Jobs() {
   const one = useAnswer(async (signal) => (id ? { job: await get(path(id), signal), trials: await newest(id, signal) } : null), [id, version.jobs]);
   const jobs = list.answer || [];
   return html`<${Alert} error=${list.error || one.error} />
+    ${jobs.length >= listed && html`<p>The page reads no more than the first ${jobs.length} jobs.</p>`}
     ${list.answer && (jobs.length ? html`<${Table} caption="Jobs" rows=${jobs} keyOf=${(row) => row.job_id} picked=${id} onPick=${(row) => setQuery({ job: row.job_id })} columns=${[
       { name: 'job', of: (row) => row.job_id },
       { name: 'GPU', of: (row) => row.spec.gpu_model },
@@ -165,4 +180,3 @@ export function Jobs() {
       : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh`} /><//>`)}
     ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
 }
-    ${jobs.length >= listed && html`<p>The page reads no more than the first ${jobs.length} jobs.</p>`}
