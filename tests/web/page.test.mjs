@@ -401,6 +401,31 @@ const tests = {
     await close(page);
   },
 
+  async 'studies: a failed setting hides no measured one, a flag is a curve, signs and chances as the command line has them'() {
+    const tune = (name, script, ...params) => spawnSync(program, ['tune', '--study', name, '--policy', 'exhaustive', '--interference', 'ignore', '--objective', 'json:v',
+      ...params.flatMap((param) => ['--param', param]), '--', 'sh', '-c', script, ...params.map((param) => `{${param.replace(/\??=.*/, '')}}`)], { env: environment, stdio: 'ignore' });
+    tune('hidden', 'test $2 = 1 && exit 1; echo "{{\\"v\\": -$0$1}"', 'a=1,2', 'b=1,2', 'c=1,2');
+    tune('flag', 'echo "{{\\"v\\": 3$#}"', 'map?=-m');
+    tune('other', 'echo "{{\\"v\\": 4}"', 'a=1,2', 'b=1,2', 'c=1,2');
+    const page = await open('/studies?study=hidden');
+    const surface = page.getByRole('table').filter({ hasText: '★ the best, ? not measured' });
+    await surface.waitFor();
+    assert.deepEqual((await surface.getByRole('cell').allInnerTexts()).map((text) => text.replace('★', '')), ['-11', '-21', '-12', '-22']);
+    await choice(page, 'compare with').selectOption('other');
+    const both = page.getByRole('table').filter({ hasText: 'Settings of both' });
+    await both.waitFor();
+    assert.equal(await both.getByRole('row').count(), 5);
+    await page.route('**/api/v1/studies/hidden', async (route) => {
+      const answer = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...answer, settings: answer.settings.map((one) => ({ ...one, probability_within: one.best ? 0.9965 : 0.004 })) } });
+    });
+    await page.goto(`${at()}/studies?study=hidden`);
+    await says(page, /within 3 % of the best with 99\.7 %/);
+    await page.goto(`${at()}/studies?study=flag`);
+    await says(page, 'The objective by map');
+    await close(page);
+  },
+
   async 'a server that dies is said, and comes back by itself'() {
     const page = await open('/jobs');
     await main(page).getByText('No jobs yet').waitFor();

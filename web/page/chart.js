@@ -100,7 +100,8 @@ export function heat(share) {
 
 /* cells: a map of "x y" to {value, text, marks}; smaller is better unless maximize. */
 export function HeatMap({ caption, xName, yName, xs, ys, cells, words, maximize, onPick }) {
-  const known = [...cells.values()].map(({ value }) => value).filter((value) => value > 0);
+  const known = [...cells.values()].map(({ value }) => value).filter(Number.isFinite);
+  const ranked = known.every((value) => value > 0); // a colour is a ratio to the best
   const best = maximize ? Math.max(...known) : Math.min(...known);
   const most = Math.max(1.2, ...known.map((value) => (maximize ? best / value : value / best)));
   const share = (value) => Math.log(maximize ? best / value : value / best) / Math.log(most);
@@ -109,8 +110,9 @@ export function HeatMap({ caption, xName, yName, xs, ys, cells, words, maximize,
     <tbody>${ys.map((y) => html`<tr><th scope="row">${y}</th>${xs.map((x) => {
       const cell = cells.get(`${x} ${y}`);
       if (!cell) return html`<td class="none"></td>`;
-      const style = cell.value > 0 ? heat(share(cell.value)) : {};
-      const text = html`${cell.value > 0 ? words(cell.value) : cell.text}${cell.marks && html`<b>${cell.marks}</b>`}`;
+      const isKnown = Number.isFinite(cell.value);
+      const style = isKnown && ranked ? heat(share(cell.value)) : {};
+      const text = html`${isKnown ? words(cell.value) : cell.text}${cell.marks && html`<b>${cell.marks}</b>`}`;
       return html`<td style=${style} title=${cell.text}>${onPick ? html`<button type="button" class="cell" style=${{ color: style.color }} onClick=${() => onPick(cell)}>${text}</button>` : text}</td>`;
     })}</tr>`)}</tbody></table></div>`;
 }

@@ -7,7 +7,8 @@ import {
 
 const number = (value) => (typeof value === 'number' ? plain(+value.toPrecision(4)) : plain(value));
 const words = (study) => (study?.unit === 's' ? seconds : study?.unit === 'B' ? bytes : number);
-const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${value === true ? 'on' : value === false ? 'off' : value}`).join(' ') : '–');
+const word = (value) => (value === true ? 'on' : value === false ? 'off' : String(value));
+const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${word(value)}`).join(' ') : '–');
 /* How many settings there are, which of a large grid may be an estimate. */
 const howMany = ({ settings_in_all: all }) => (Number.isInteger(all) ? all : `about ${Number(all.toPrecision(2))}`);
 /* A probability is never told as 100 %. */
@@ -40,7 +41,7 @@ function Course({ study }) {
 /* One parameter alone: its curve, with what is known of each value. Words have no order, and are points. */
 function Curve({ study, param }) {
   const show = words(study);
-  const byValue = new Map(study.settings.map((one) => [String(one.setting[param.name]), one]));
+  const byValue = new Map(study.settings.map((one) => [word(one.setting[param.name]), one]));
   const ones = param.values.map((value) => byValue.get(value));
   const ordered = param.values.every((value) => value !== '' && isFinite(value));
   const xs = param.values.map((value, i) => (ordered ? +value : i));
@@ -64,14 +65,14 @@ function Surface({ study, query }) {
   const y = names.includes(query.get('y')) && query.get('y') !== x ? query.get('y') : names.find((name) => name !== x);
   const others = many.filter(({ name }) => name !== x && name !== y);
   const chosen = others.filter((param) => param.values.includes(query.get(`at-${param.name}`)));
-  const word = (value) => (value === true ? 'on' : value === false ? 'off' : String(value));
   const cells = new Map();
   const sign = study.request?.maximize ? -1 : 1;
   for (const one of study.settings) {
     if (chosen.some(({ name }) => word(one.setting[name]) !== query.get(`at-${name}`))) continue;
     const key = `${word(one.setting[x])} ${word(one.setting[y])}`;
     const before = cells.get(key);
-    if (before && !(one.mean !== null && sign * one.mean < sign * before.value)) continue;
+    const isWorse = one.mean === null || (before?.value !== null && sign * one.mean >= sign * before?.value);
+    if (before && (before.marks === '★' || (isWorse && !one.best))) continue;
     const interval = one.low === null ? '' : ` (${words(study)(one.low)} to ${words(study)(one.high)})`;
     cells.set(key, { value: one.mean, text: `${settingText(one.setting)}: ${one.status.replaceAll('_', ' ')}${one.mean === null ? '' : `, ${words(study)(one.mean)}${interval}`}${one.reason ? `, ${one.reason}` : ''}`,
       marks: one.best ? '★' : one.status === 'not_measured' ? '?' : '' });
@@ -79,12 +80,13 @@ function Surface({ study, query }) {
   const values = (name) => many.find((param) => param.name === name).values;
   const best = others.filter((param) => !chosen.includes(param)).map(({ name }) => name);
   const slice = [...chosen.map(({ name }) => `${name}=${query.get(`at-${name}`)}`), ...(best.length ? [`the best of ${best.join(', ')}`] : [])];
+  const without = study.settings.filter(({ setting }) => !(x in setting && y in setting)).length;
   return html`<section><h3>The surface as it is believed</h3><div class="knobs">
       <${Choice} label="across" id="x" value=${x} options=${names} onValue=${(v) => setQuery({ x: v })} />
       <${Choice} label="down" id="y" value=${y} options=${names} onValue=${(v) => setQuery({ y: v })} />
       ${others.map((param) => html`<${Choice} label=${param.name} id=${`at-${param.name}`} value=${query.get(`at-${param.name}`) || ''} onValue=${(v) => setQuery({ [`at-${param.name}`]: v || null })}
         options=${[{ value: '', label: 'the best' }, ...param.values]} />`)}</div>
-    <${HeatMap} caption=${`${slice.length ? `With ${slice.join(', ')}; ` : ''}★ the best, ? not measured`} xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
+    <${HeatMap} caption=${`${slice.length ? `With ${slice.join(', ')}; ` : ''}★ the best, ? not measured${without ? `; ${without} settings have no ${x} or ${y}` : ''}`} xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
 }
 
 /* Both objectives of each measured setting; the front is what no other setting beats in both. */
