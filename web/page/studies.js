@@ -11,8 +11,8 @@ const word = (value) => (value === true ? 'on' : value === false ? 'off' : Strin
 const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${word(value)}`).join(' ') : '–');
 /* How many settings there are, which of a large grid may be an estimate. */
 const howMany = ({ settings_in_all: all }) => (Number.isInteger(all) ? all : `about ${Number(all.toPrecision(2))}`);
-/* A probability is never told as 100 %. */
-const chance = (value) => (value > 0.999 ? '>99.9 %' : percent(value, value < 0.1 && value >= 0.0005 ? 1 : 0));
+/* A probability is never told as 100 %; as kerf tune writes it. */
+const chance = (value) => (value > 0.999 ? '>99.9 %' : percent(value, (value < 0.1 && value >= 0.0005) || value > 0.99 ? 1 : 0));
 const command = (study) => (study.request?.command || study.request?.words || []).join(' ');
 const state = (study) => (study.invalid ? 'invalid' : study.stopped || 'runs, or was cut off');
 
