@@ -168,16 +168,17 @@ function csvOf(study) {
 }
 
 function Compared({ one, other }) {
-  const show = words(one);
-  const byText = new Map(other.settings.map((row) => [settingText(row.setting), row]));
-  const rows = one.settings.filter((row) => byText.has(settingText(row.setting)) && row.mean > 0 && byText.get(settingText(row.setting)).mean > 0)
-    .map((row) => ({ text: settingText(row.setting), a: row.mean, b: byText.get(settingText(row.setting)).mean }));
+  const known = ({ settings }) => settings.filter((row) => row.mean !== null).map((row) => [settingText(row.setting), row.mean]);
+  const means = new Map(known(other));
+  const rows = known(one).filter(([text]) => means.has(text)).map(([text, a]) => ({ text, a, b: means.get(text) }));
+  const alike = one.request.objective === other.request.objective;
+  const ratio = ({ a, b }) => (alike && a * b > 0 ? b / a : null);
   return html`<section><h2>Beside ${other.study}</h2>${rows.length ? html`<${Table} caption="Settings of both" rows=${rows} columns=${[
     { name: 'setting', of: (row) => row.text },
-    { name: one.study, of: (row) => row.a, show: (row) => show(row.a), right: true },
-    { name: other.study, of: (row) => row.b, show: (row) => show(row.b), right: true },
-    { name: 'ratio', of: (row) => row.b / row.a, show: (row) => (row.b / row.a).toFixed(3), right: true }]} />`
-    : html`<p>No setting was measured in both.</p>`}</section>`;
+    { name: one.study, of: (row) => row.a, show: (row) => words(one)(row.a), right: true },
+    { name: other.study, of: (row) => row.b, show: (row) => words(other)(row.b), right: true },
+    { name: 'ratio', of: (row) => ratio(row) ?? -1, show: (row) => ratio(row)?.toFixed(3) ?? '–', right: true }]} />`
+    : html`<p>No setting has a mean in both.</p>`}</section>`;
 }
 
 export function Studies() {
