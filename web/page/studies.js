@@ -109,15 +109,19 @@ function Front({ study }) {
       { name: 'unbeaten', of: (row) => row.unbeaten, show: (row) => chance(row.unbeaten), right: true }]} /></section>`;
 }
 
+const unknown = 0.5; // a wider interval says next to nothing (app/cli/tune_table.c)
+
 /* The share of each parameter, and of the pairs that have one, in the differences between settings. */
 function Matters({ study }) {
   const of = study.importance_of;
   if (study.importance.filter(({ parameters }) => parameters.length === 1).length < 2) return null;
   const rows = study.importance.filter((one, i) => one.parameters.length === 1 || (one.share >= 0.01 && i < 12))
     .map(({ parameters, share, interval }) => ({ name: parameters.join(' with '), share, interval }));
+  const [low, high] = study.importance[0].interval ?? [-Infinity, Infinity];
   const spread = of.ratio ? `a factor of ${Math.exp(of.spread).toPrecision(3)}` : words(study)(of.spread);
   return html`<section><h3>What matters</h3><${Shares} rows=${rows}
-    caption=${`Shares of the variance between ${of.settings} settings${of.sample ? ' drawn at random' : ''}, which differ by ${spread} (standard deviation)`} /></section>`;
+    caption=${`Shares of the variance between ${of.settings} settings${of.sample ? ' drawn at random' : ''}, which differ by ${spread} (standard deviation)`} />
+    ${high - low > unknown && html`<p>Too little was measured to say what matters.</p>`}</section>`;
 }
 
 /* What was measured before what is believed, each the best first. */
@@ -188,7 +192,7 @@ export function Studies() {
   const list = useAnswer((signal) => get('/api/v1/studies', signal), [version.studies]);
   const study = useStudy(id, version.studies);
   const other = useStudy(query.get('compare'), version.studies);
-  const studies = list.answer?.studies || [];
+  const { studies = [], more = 0 } = list.answer || {};
   return html`<${Alert} error=${list.error || study.error || other.error} />
     ${list.answer && (studies.length ? html`<${Table} caption="Studies" rows=${studies} keyOf=${(row) => row.study} picked=${id} onPick=${(row) => setQuery({ study: row.study, compare: null })} columns=${[
       { name: 'study', of: (row) => row.study },
@@ -197,6 +201,7 @@ export function Studies() {
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'command', of: command }]} />`
       : html`<${Empty}>No studies yet. <code>kerf tune</code> makes one: for example <${Command} text="kerf tune --param n=1..64:x2 -- sh -c 'sleep 0.$((n % 7))'" /><//>`)}
+    ${more > 0 && html`<p>${more} older studies are not listed; <code>kerf studies</code> has them.</p>`}
     ${study.answer && id && html`<${Study} study=${study.answer} query=${query} />
       ${studies.length > 1 && html`<${Choice} label="compare with" id="compare" value=${query.get('compare') || ''} onValue=${(v) => setQuery({ compare: v || null })}
         options=${[{ value: '', label: 'nothing' }, ...studies.map((row) => row.study).filter((name) => name !== id)]} />`}
