@@ -205,7 +205,7 @@ export function Plan() {
       const config = JSON.parse(text);
       if (config.searches) {
         const { model, system, gpus, global_batch, seq_length } = config.searches[0] || {};
-        set({ answer: config, request: { model, system, gpus, global_batch, seq_length }, isFile: true });
+        set({ answer: config, request: { model, system, gpus, global_batch, seq_length }, file: name });
         return;
       }
       setHash({ config: JSON.stringify(config), 'config-name': name });
@@ -249,7 +249,7 @@ export function Plan() {
     <${Alert} error=${state.error || names.error} />
     ${state.search && html`<p class="progress"><progress max="1" value=${state.search.done} aria-label="search"></progress>
       ${state.search.number && html`<button type="button" onClick=${() => stopAsk(state.search.number)}>stop</button>`}</p>`}
-    ${state.answer ? html`<${Answer} answer=${state.answer} request=${request} query=${query} configName=${configName} isFile=${state.isFile} />`
+    ${state.answer ? html`<${Answer} answer=${state.answer} request=${request} query=${query} configName=${configName} isFile=${!!state.file} />`
       : !state.search && !state.error && html`<${Empty}>Choose a model and a machine, then <button type="button" onClick=${search}>search the best layouts</button>. A dropped config.json stands for a model.<//>`}
-    <${Command} text=${commandOf(request, configName)} />`;
+    <${Command} text=${state.file ? `kerf open ${quoted(state.file)}` : commandOf(request, configName)} />`;
 }
