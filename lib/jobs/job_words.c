@@ -40,9 +40,9 @@ static double cost_of(const struct kerf_job_reason *reason, double reward) {
 
 static void say_sample(const struct kerf_job_reason *reason, struct kerf_text *out) {
     kerf_text_printf(
-        out, "exploiting %" PRId64 ": of %d arms it drew the lowest cost %.6g J (mean %.6g J over %" PRId64 " run%s)",
-        reason->batch_size, (int)reason->num_arms, cost_of(reason, reason->sample), cost_of(reason, reason->mean),
-        reason->observations, reason->observations == 1 ? "" : "s");
+        out, "exploiting %" PRId64 ": of %d arm%s it drew the lowest cost %.6g J (mean %.6g J over %" PRId64 " run%s)",
+        reason->batch_size, (int)reason->num_arms, reason->num_arms == 1 ? "" : "s", cost_of(reason, reason->sample),
+        cost_of(reason, reason->mean), reason->observations, reason->observations == 1 ? "" : "s");
     if (reason->second_size)
         kerf_text_printf(out, ", next is %" PRId64 " with %.6g J", reason->second_size,
                          cost_of(reason, reason->second_sample));

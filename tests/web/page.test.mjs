@@ -350,7 +350,8 @@ const tests = {
       await send('POST', '/report', { batch_size, trial_number, time: 10, energy: 1000, metric: i % 2 ? 0.1 : 0.9, current_epoch: 5 });
     }
     let page = await open('/jobs?job=even');
-    await says(page, 'energy saved 0 J');
+    await says(page, /energy saved 0 J,\s+time saved 0 s/);
+    await says(page, /of 1 arm it drew/);
     const row = (size) => page.getByRole('table').filter({ hasText: 'their mean cost' }).getByRole('row').filter({ hasText: size });
     assert.match((await row('16 (default)').innerText()).replace(/\s+/g, ' '), /^16 \(default\) 6 3 1\.00 kJ ± 0 J 2\.00 kJ 0\.0 %/);
     await says(page, 'Not drawn: batch size 16');

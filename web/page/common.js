@@ -204,7 +204,7 @@ function scaled(value, units) {
   const text = v.toFixed(Math.abs(v) >= 99.95 || v === 0 ? 0 : Math.abs(v) >= 9.995 ? 1 : 2);
   return `${text} ${unit}`;
 }
-export const seconds = (value) => (value === null || value === undefined || !isFinite(value) ? '–' : value >= 7200 ? `${(value / 3600).toFixed(1)} h`
+export const seconds = (value) => (value === null || value === undefined || !isFinite(value) ? '–' : value === 0 ? '0 s' : value >= 7200 ? `${(value / 3600).toFixed(1)} h`
   : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']]));
 export const bytes = (value) => (value === null || value === undefined ? '–' : scaled(value, [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']]));
 export const joules = (value) => (value === null || value === undefined ? '–' : scaled(value, [[1e9, 'GJ'], [1e6, 'MJ'], [1e3, 'kJ'], [1, 'J']]));
