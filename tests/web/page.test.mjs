@@ -306,6 +306,7 @@ const tests = {
   async 'jobs: a hostile name is text, decisions arrive by themselves, deleting asks first'() {
     const page = await open('/jobs');
     await says(page, 'No jobs yet');
+    await says(page, /^kerf jobs add my-job.json --server/);
     assert.equal((await job(hostile)).status, 201);
     const row = page.getByRole('button', { name: hostile, exact: true });
     await row.click(); // the event came
@@ -372,6 +373,10 @@ const tests = {
   async 'studies: one that runs grows, an invalid one is said'() {
     const page = await open('/studies');
     await says(page, 'No studies yet');
+    const advice = await main(page).getByText(/^kerf tune /).first().innerText();
+    const run = spawnSync('sh', ['-c', advice.replace('kerf tune', `${program} tune --study advice --max-observations 1 --interference ignore`)], { env: environment });
+    assert.notEqual(run.status, 2, String(run.stderr));
+    rmSync(join(studies, 'advice.jsonl'));
     writeFileSync(join(studies, 'broken.jsonl'), 'no json\n');
     spawnSync(program, ['tune', '--param', 'n=1..4', '--param', 'm=1,2', '--max-observations', '12', '--interference', 'ignore', '--', 'sh', '-c', 'exit 0', '{n}', '{m}'],
       { env: environment, stdio: 'ignore' }); // sure or not

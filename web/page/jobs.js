@@ -177,6 +177,7 @@ export function Jobs() {
       { name: 'trials', of: (row) => row.last_trial_number, right: true },
       { name: 'lowest cost', of: (row) => row.min_cost ?? Infinity, show: (row) => joules(row.min_cost), right: true },
       { name: 'with batch size', of: (row) => row.min_cost_batch_size, show: (row) => (row.min_cost === null ? '–' : row.min_cost_batch_size), right: true }]} />`
-      : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh`} /><//>`)}
+      : html`<${Empty}>No jobs yet. A file with batch sizes and a target, such as examples/jobs/job.json, makes a training script that runs again and again one: <${Command} text=${`kerf jobs add my-job.json --server ${location.origin}`} />
+        Then let kerf run it: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh {batch_size}`} /><//>`)}
     ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
 }

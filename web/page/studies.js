@@ -200,7 +200,7 @@ export function Studies() {
       { name: 'state', of: state, show: (row) => row.invalid || state(row) },
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'command', of: command }]} />`
-      : html`<${Empty}>No studies yet. <code>kerf tune</code> makes one: for example <${Command} text="kerf tune --param n=1..64:x2 -- sh -c 'sleep 0.$((n % 7))'" /><//>`)}
+      : html`<${Empty}>No studies yet. <code>kerf tune</code> makes one: for example <${Command} text="kerf tune --param n=1..64:x2 -- sh -c 'sleep 0.$(($0 % 7))' {n}" /><//>`)}
     ${more > 0 && html`<p>${more} older studies are not listed; <code>kerf studies</code> has them.</p>`}
     ${study.answer && id && html`<${Study} study=${study.answer} query=${query} />
       ${studies.length > 1 && html`<${Choice} label="compare with" id="compare" value=${query.get('compare') || ''} onValue=${(v) => setQuery({ compare: v || null })}
