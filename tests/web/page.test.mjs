@@ -126,6 +126,17 @@ const tests = {
     await close(page);
   },
 
+  async 'a list of times has units, and no gaps'() {
+    let page = await open('/schedule?devices=2&microbatches=2&forward=500ms,1.5');
+    await timeline(page).waitFor();
+    await says(page, `echo '{"forward":[0.5,1.5]}' | kerf schedule 1f1b --devices 2 --microbatches 2 --times -`);
+    await close(page);
+    page = await open('/schedule?devices=2&microbatches=2&forward=1,');
+    await page.getByRole('alert').filter({ hasText: '"forward"[1] must be a number of seconds' }).waitFor();
+    page.problems = page.problems.filter((words) => !/status of 400/.test(words));
+    await close(page);
+  },
+
   async 'what exceeds its cap is no optimum, and what is refused says why'() {
     let page = await open('/schedule?schedule=1f1b&devices=8&microbatches=32&memory_cap=4');
     await page.locator('table.figures').filter({ hasText: 'over its cap' }).waitFor();

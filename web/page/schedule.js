@@ -11,8 +11,12 @@ const first = { schedule: '1f1b', devices: '4', microbatches: '8' };
 const times = [['forward', 'forward', '1'], ['backward_input', 'backward of the input', '1'], ['backward_weight', 'backward of the weights', '1']];
 const options = ['chunks', 'slices', 'attention', 'group', 'p2p', 'memory_cap', 'jitter', 'placement', 'search_time'];
 
-/* "1,1.2,1" is a time for each stage. */
-const listed = (text) => text.split(',').map((word) => Number(word));
+/* "1,1.2,5ms" is a time for each stage. What is no time is no number in JSON, and the server says which it is. */
+const perSecond = { '': 1, s: 1, ms: 1e3, us: 1e6, µs: 1e6, ns: 1e9 };
+const listed = (text) => text.split(',').map((word) => {
+  const [, digits, unit] = /^\s*([\d.]+(?:e[-+]?\d+)?)(\D*?)\s*$/i.exec(word) || [];
+  return digits / perSecond[unit];
+});
 
 /* Its files as [name, text]; null: none, or an address that somebody has bent. */
 function droppedTrace(hash) {
