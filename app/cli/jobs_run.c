@@ -23,6 +23,8 @@
 struct metric_pattern {
     regex_t regex;
     int is_there;
+    const char *option;
+    int was_unread; /* it matched something that is no number, which was said */
 };
 
 /* text NULL: a pattern that matches nothing. option: "--metric-regex". */
@@ -33,6 +35,7 @@ static int32_t metric_compile(const char *text, const char *option, struct metri
     int status = regcomp(&ret_pattern->regex, text, REG_EXTENDED | REG_NEWLINE);
     if (status == 0) {
         ret_pattern->is_there = 1;
+        ret_pattern->option = option;
         return KERF_OK;
     }
     regerror(status, &ret_pattern->regex, why, sizeof why);
@@ -58,17 +61,31 @@ static int read_number(const char *begin, size_t length, double *ret_number) {
     return 1;
 }
 
+/* Such as the nan of a run that diverged: the line reports nothing. */
+static void tell_unread(struct metric_pattern *pattern, const char *begin, int length) {
+    if (pattern->was_unread) return;
+    pattern->was_unread = 1;
+    fprintf(stderr, "kerf: %s matched '%.*s', which is not a number: such matches are ignored\n", pattern->option,
+            length < 64 ? length : 64, begin);
+}
+
 /* 1 and the last number of the line; 0: there is none. */
-static int metric_find(const struct metric_pattern *pattern, const char *line, double *ret_number) {
+static int metric_find(struct metric_pattern *pattern, const char *line, double *ret_number) {
     regmatch_t match[2];
-    int found = 0, flags = 0;
+    const char *unread = NULL;
+    int found = 0, flags = 0, length = 0;
     while (pattern->is_there && regexec(&pattern->regex, line, 2, match, flags) == 0) {
         const regmatch_t *number = pattern->regex.re_nsub > 0 && match[1].rm_so >= 0 ? &match[1] : &match[0];
-        found |= read_number(line + number->rm_so, (size_t)(number->rm_eo - number->rm_so), ret_number);
+        length = number->rm_eo - number->rm_so;
+        if (read_number(line + number->rm_so, (size_t)length, ret_number))
+            found = 1;
+        else
+            unread = line + number->rm_so;
         if (match[0].rm_eo == 0 && line[0] == 0) break;
         line += match[0].rm_eo > 0 ? match[0].rm_eo : 1;
         flags = REG_NOTBOL;
     }
+    if (unread && !found) tell_unread(pattern, unread, length);
     return found;
 }
 
@@ -114,7 +131,7 @@ static void on_line(void *context, const char *line) {
     struct run *run = context;
     double epoch, metric;
     if (run->verdict.stop || run->is_refused) return;
-    if (metric_find(&run->epoch, line, &epoch)) run->epochs = (int64_t)epoch;
+    if (metric_find(&run->epoch, line, &epoch)) run->epochs = (int64_t)fmin(fmax(epoch, -0x1p62), 0x1p62);
     if (!metric_find(&run->metric, line, &metric)) return;
     if (!run->epoch.is_there) run->epochs++;
     double now_s = clock_ticks_s(), energy_j = energy_read_j(run->meter, now_s) - run->began_j;
@@ -224,7 +241,8 @@ static int conclude(struct run *run) {
     else if (run->is_unmeasured)
         give_up(run, "the energy could not be read");
     else if (!run->has_report)
-        give_up(run, "--metric-regex matches nothing in the output");
+        give_up(run, run->metric.was_unread ? "--metric-regex matches no number in the output"
+                                            : "--metric-regex matches nothing in the output");
     else if (run->is_unsent || run->is_refused)
         give_up(run, "its last report did not arrive");
     else

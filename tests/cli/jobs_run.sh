@@ -71,6 +71,7 @@ latest b
 run b --power 100 --metric-regex "$accuracy" -- ./nothing
 run b --power 100 --metric-regex "$accuracy" -- ./job.json
 run b --power 100 --metric-regex "$accuracy" -- echo "{trial_number} {trial} {batch_size}x{batch_size} {" '' .
+run b --power 100 --metric-regex 'loss: ([^ ]+)' -- sh -c 'echo loss: nan; echo loss: inf'
 
 echo "== interrupted"
 for signal in INT TERM; do
