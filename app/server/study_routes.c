@@ -132,6 +132,7 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
         kerf_tune_setting_json(json, "setting", state->space, i);
         kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
         kerf_json_integer(json, "observations", estimate->observations);
+        kerf_json_number(json, "observed_mean", estimate->observed_mean);
         kerf_json_number(json, "mean", estimate->mean);
         kerf_json_number(json, "low", estimate->interval[0]);
         kerf_json_number(json, "high", estimate->interval[1]);
@@ -161,6 +162,8 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
     kerf_json_integer(json, "looked_at", answer->looked_at);
     kerf_json_number(json, "settings_in_all", kerf_tune_space_size(state->space));
     kerf_json_number(json, "chance_unseen", answer->chance_unseen);
+    kerf_json_number(json, "chance_isolated", answer->chance_isolated);
+    kerf_json_integer(json, "predictions", answer->predictions);
     kerf_json_number(json, "noise", answer->noise);
     kerf_json_number(json, "default_gain", answer->default_gain);
     kerf_tune_importance_write(&known->importance, state->space, json);
@@ -247,6 +250,8 @@ static const struct schema_field whole[] = {{"kerf", "string", SCHEMA_REQUIRED, 
                                             {"looked_at", "integer", SCHEMA_REQUIRED, NULL},
                                             {"settings_in_all", "number", SCHEMA_REQUIRED, NULL},
                                             {"chance_unseen", "number", SCHEMA_NULLABLE, NULL},
+                                            {"chance_isolated", "number", SCHEMA_NULLABLE, NULL},
+                                            {"predictions", "integer", SCHEMA_REQUIRED, NULL},
                                             {"noise", "number", SCHEMA_NULLABLE, NULL},
                                             {"default_gain", "number", SCHEMA_NULLABLE, NULL},
                                             {"importance", "[any]", SCHEMA_REQUIRED, NULL},

@@ -437,7 +437,8 @@ const tests = {
       await route.fulfill({ json: { ...answer, settings: answer.settings.map((one) => ({ ...one, probability_within: one.best ? 0.9965 : 0.004 })) } });
     });
     await page.goto(`${at()}/studies?study=hidden`);
-    await says(page, /within 3 % of the best with 99\.7 %/);
+    await says(page, /\(95 %: -22 to -22\), within 3 % of the best with 99\.7 %/);
+    await page.getByRole('table').filter({ hasText: 'Settings, the best first' }).getByRole('columnheader', { name: '95 % interval' }).waitFor();
     await page.goto(`${at()}/studies?study=flag`);
     await says(page, 'The objective by map');
     await close(page);

@@ -51,7 +51,7 @@ function Curve({ study, param }) {
     .filter(({ values }) => values.some((value) => value !== null));
   if (!series.length) return null;
   const positive = ordered && xs[0] > 0 && xs.at(-1) / xs[0] >= 16;
-  return html`<section><h3>The objective by ${param.name}</h3><${Chart} label=${`the objective by ${param.name}, with intervals`} xs=${xs} series=${series} logX=${positive}
+  return html`<section><h3>The objective by ${param.name}, with ${share(study.request.confidence)} intervals</h3><${Chart} label=${`the objective by ${param.name}, with intervals`} xs=${xs} series=${series} logX=${positive}
     xLabel=${param.name} yLabel="objective" yWords=${show} xWords=${ordered ? plain : (v) => param.values[v] ?? ''} /></section>`;
 }
 
@@ -117,6 +117,8 @@ function Matters({ study }) {
   if (study.importance.filter(({ parameters }) => parameters.length === 1).length < 2) return null;
   const rows = study.importance.filter((one, i) => one.parameters.length === 1 || (one.share >= 0.01 && i < 12))
     .map(({ parameters, share, interval }) => ({ name: parameters.join(' with '), share, interval }));
+  const rest = rows.reduce((left, row) => left - (row.share ?? NaN), 1);
+  if (rest >= 0.01) rows.push({ name: 'all else', share: rest, interval: null });
   const [low, high] = study.importance[0].interval ?? [-Infinity, Infinity];
   const spread = of.ratio ? `a factor of ${Math.exp(of.spread).toPrecision(3)}` : words(study)(of.spread);
   return html`<section><h3>What matters</h3><${Shares} rows=${rows}
@@ -138,20 +140,23 @@ function Study({ study, query }) {
   const show = words(study);
   const rows = ordered(study);
   const all = query.get('rows') === 'all' || rows.length <= rowsShown;
+  const level = share(study.request.confidence);
   const best = study.settings.find((one) => one.best), recommended = study.settings.find((one) => one.recommended);
   return html`<section aria-label="study"><h2>${study.study}</h2>
     <p>${state(study)}${study.reason ? `: ${study.reason}` : ''}. ${study.observations} runs in ${seconds(study.elapsed_s)}.
-      ${best && !study.pareto && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
+      ${best && !study.pareto && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${level}: ${show(best.low)} to ${show(best.high)})${
         best.probability_within !== null ? `, within ${share(study.request.within)} of the best with ${chance(best.probability_within)}` : ''}.`}
       ${study.chance_unseen !== null && html`<br />Looked at closely: ${study.looked_at} of ${howMany(study)} settings. That one of the others is better by more than ${share(study.request.within)} has an estimated probability of ${chance(study.chance_unseen)}.`}
+      ${study.chance_isolated > 0.01 && study.predictions > 0 && html`<br />That a value which was not tried is better, although nothing beside it is, has a probability of ${chance(study.chance_isolated)}.`}
       ${study.modes && html`<br />Some of the runs came out ${percent(Math.abs(study.modes.slower - 1), 0)} ${study.modes.slower > 1 ? 'higher' : 'lower'} than the others, by chance and whichever the setting: the machine has two modes.`}
       ${recommended && !recommended.best && !study.pareto && html`<br />Recommended: <b>${settingText(recommended.setting)}</b>, ${study.recommendation}.`}</p>
     <${Course} study=${study} />
     ${study.pareto ? html`<${Front} study=${study} />` : html`<${Surface} study=${study} query=${query} /><${Matters} study=${study} />`}
     <${Table} caption="Settings, the best first" rows=${all ? rows : rows.slice(0, rowsShown)} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
-      { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
-      { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
+      { name: 'measured', of: (row) => row.observed_mean ?? Infinity, show: (row) => (row.observed_mean === null ? '–' : show(row.observed_mean)), right: true },
+      { name: 'estimate', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
+      { name: `${level} interval`, of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
       ...(study.pareto ? [{ name: study.pareto.objective, of: (row) => row.second ?? Infinity, show: (row) => (Number.isFinite(row.second) ? words(study.pareto)(row.second) : '–'), right: true }] : []),
       { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => chance(row.probability_within), right: true },
       { name: 'runs', of: (row) => row.observations, right: true },
@@ -182,7 +187,7 @@ function Compared({ one, other }) {
     { name: one.study, of: (row) => row.a, show: (row) => words(one)(row.a), right: true },
     { name: other.study, of: (row) => row.b, show: (row) => words(other)(row.b), right: true },
     { name: 'ratio', of: (row) => ratio(row) ?? -1, show: (row) => ratio(row)?.toFixed(3) ?? '–', right: true }]} />`
-    : html`<p>No setting has a mean in both.</p>`}</section>`;
+    : html`<p>No setting has an estimate in both.</p>`}</section>`;
 }
 
 export function Studies() {
