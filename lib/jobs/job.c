@@ -65,7 +65,7 @@ static int32_t make(const struct kerf_job_spec *spec, int32_t flags, struct kerf
         return error_no_memory(err, "a job");
     }
     job->compat = (flags & KERF_JOB_COMPAT) != 0;
-    job->policy = policy_find(job->compat ? NULL : spec->policy);
+    job->policy = policy_find(spec->policy); /* with compat too: its arms are of that policy */
     if (job->policy == NULL) job->policy = policy_find(NULL);
     *ret_job = job;
     return KERF_OK;

@@ -326,14 +326,29 @@ static void kerf_knows_one_variance(void **state) {
     kerf_job_free(job);
 }
 
-static void compat_knows_no_policy_but_its_own(void **state) {
+/* Arms of one policy mean nothing to another: e to the cost is no cost. */
+static void a_job_keeps_its_policy_with_compat(void **state) {
     (void)state;
     struct kerf_job_spec spec = usual();
     spec.policy = "kerf";
-    struct kerf_job *job = create(&spec, KERF_JOB_COMPAT);
-    struct kerf_trial trial = predict(job, 0);
-    finish(job, &trial, 100, 1);
-    is_next(job, 1, 8, KERF_TRIAL_EXPLORATION); /* zeus goes down first */
+    struct kerf_job *job = create(&spec, 0);
+    for (int32_t flags = 0; flags <= 2 * KERF_JOB_COMPAT; flags++) { /* without, with, without */
+        struct kerf_job *next;
+        int32_t count;
+        for (int i = 0; i < 20; i++) {
+            struct kerf_trial trial = predict(job, 0);
+            finish(job, &trial, 100 + (double)trial.batch_size / 16, 1);
+        }
+        const struct kerf_arm *arms = kerf_job_arms(job, &count);
+        assert_int_equal(kerf_job_restore(&spec, kerf_job_row_of(job), flags & KERF_JOB_COMPAT, &next, NULL), KERF_OK);
+        assert_int_equal(count, 3);
+        for (int32_t i = 0; i < count; i++) {
+            assert_true(exp(-arms[i].param_mean) > 100 && exp(-arms[i].param_mean) < 110);
+            assert_int_equal(kerf_job_restore_arm(next, &arms[i], NULL), KERF_OK);
+        }
+        kerf_job_free(job);
+        job = next;
+    }
     kerf_job_free(job);
 }
 
@@ -509,7 +524,7 @@ int main(void) {
         cmocka_unit_test(arms_are_in_order_however_they_are_stored),
         cmocka_unit_test(kerf_climbs_down_the_valley),
         cmocka_unit_test(kerf_knows_one_variance),
-        cmocka_unit_test(compat_knows_no_policy_but_its_own),
+        cmocka_unit_test(a_job_keeps_its_policy_with_compat),
         cmocka_unit_test(policies_have_names),
         cmocka_unit_test(a_spec_is_refused_with_its_field),
         cmocka_unit_test(a_spec_is_the_same_or_not),
