@@ -381,8 +381,8 @@ KERF_API struct kerf_answer kerf_job_end(struct kerf_job *job, struct kerf_trial
 
 /**
  * Leases, off with KERF_JOB_COMPAT: how long a trial of this job may be silent before it counts as failed. It is the
- * spec's lease_s; or 24 h until three trials of the job have ended, then 5 times the longest gap seen, and never under
- * 10 minutes. INFINITY when leases are off.
+ * spec's lease_s; or 24 h until three trials of the job have ended, then 5 times the longest gap seen, from 10 minutes
+ * to 30 days. INFINITY when leases are off.
  */
 KERF_API double kerf_job_lease_s(const struct kerf_job *job);
 

@@ -4,7 +4,8 @@
  * died without a word. In the reference such a job waits for ever.
  *
  * What is long is learnt: 5 times the longest silence of this job's trials that still gave a sign of life afterwards,
- * a late one included; as long as only few trials have ended, a day. Trials whose lease ended don't teach: they would
+ * a late one included; as long as only few trials have ended, a day. At most a month: a clock that was set forward makes
+ * a silence of years, and the job would wait for its next dead client as long. Trials whose lease ended don't teach: they would
  * shorten the lease with each death.
  */
 #include "jobs/job_state.h"
@@ -13,13 +14,13 @@
 #include <stdlib.h>
 #include "base/error_fill.h"
 
-enum { ENDED_ENOUGH = 3, FIRST_LEASE_S = 24 * 3600, LEAST_LEASE_S = 600, GAPS = 5 };
+enum { ENDED_ENOUGH = 3, FIRST_LEASE_S = 24 * 3600, LEAST_LEASE_S = 600, MOST_LEASE_S = 30 * 24 * 3600, GAPS = 5 };
 
 double kerf_job_lease_s(const struct kerf_job *job) {
     if (job->compat) return INFINITY;
     if (job->spec.lease_s > 0) return job->spec.lease_s;
     if (job->row.trials_ended < ENDED_ENOUGH) return FIRST_LEASE_S;
-    return fmax(GAPS * job->row.longest_gap_s, LEAST_LEASE_S);
+    return fmin(fmax(GAPS * job->row.longest_gap_s, LEAST_LEASE_S), MOST_LEASE_S);
 }
 
 int32_t lease_is_over(const struct kerf_job *job, double seen_s, double now_s) {

@@ -145,6 +145,20 @@ static void a_clock_set_back_does_no_harm(void **state) {
     kerf_job_free(job);
 }
 
+/* As where a machine begins in 1970 and then learns the date. */
+static void a_clock_set_forward_does_no_lasting_harm(void **state) {
+    (void)state;
+    struct kerf_job_spec spec = usual();
+    struct kerf_job *job = create(&spec, 0);
+    for (int i = 0; i < 3; i++) {
+        struct kerf_trial trial = predict(job, i > 0 ? 1.8e9 : 0);
+        finish(job, &trial, 100, 1.8e9 + 1);
+    }
+    assert_true(kerf_job_row_of(job)->longest_gap_s == 1.8e9 + 1);
+    assert_true(kerf_job_lease_s(job) == 30 * 24 * 3600);
+    kerf_job_free(job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lease_is_learnt_from_three_trials),
@@ -154,6 +168,7 @@ int main(void) {
         cmocka_unit_test(a_late_report_counts_for_its_arm),
         cmocka_unit_test(a_trial_that_was_given_up_stays_so),
         cmocka_unit_test(a_clock_set_back_does_no_harm),
+        cmocka_unit_test(a_clock_set_forward_does_no_lasting_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
