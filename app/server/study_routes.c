@@ -123,11 +123,16 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
                           const struct study_answer *known) {
     const struct kerf_tune_answer *answer = &known->answer;
     const struct kerf_tune_estimate *second = known->front.second;
-    int32_t left = SETTINGS_MAX;
+    int32_t left = SETTINGS_MAX, left_out = 0;
     kerf_json_open(json, "settings", '[');
     for (int32_t i = 0; i < state->space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &answer->settings[i];
-        if ((estimate->status == KERF_TUNE_NOT_MEASURED && !isfinite(estimate->mean)) || left-- <= 0) continue;
+        int is_told = i == answer->best || i == answer->recommended;
+        if (!is_told && estimate->status == KERF_TUNE_NOT_MEASURED && !isfinite(estimate->mean)) continue;
+        if (!is_told && left-- <= 0) {
+            left_out++;
+            continue;
+        }
         kerf_json_open(json, NULL, '{');
         kerf_tune_setting_json(json, "setting", state->space, i);
         kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
@@ -150,6 +155,7 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
         kerf_json_close(json, '}');
     }
     kerf_json_close(json, ']');
+    kerf_json_integer(json, "settings_left_out", left_out);
 }
 
 static void put_state(struct kerf_json *json, const struct kerf_study_state *state, const struct study_answer *known) {
@@ -259,6 +265,7 @@ static const struct schema_field whole[] = {{"kerf", "string", SCHEMA_REQUIRED, 
                                             {"pareto", "any", SCHEMA_NULLABLE, NULL},
                                             {"modes", "any", SCHEMA_NULLABLE, NULL},
                                             {"settings", "[any]", SCHEMA_REQUIRED, NULL},
+                                            {"settings_left_out", "integer", SCHEMA_REQUIRED, NULL},
                                             {"entries", "[any]", SCHEMA_REQUIRED, NULL},
                                             {0}};
 static const struct schema schemas[] = {{"Study", study}, {"StudyList", list}, {"WholeStudy", whole}};

@@ -362,33 +362,34 @@ static void test_a_run_and_what_is_read(void **state) {
     expect(200, "/jobs", "DELETE", "/jobs?job_id=a", NULL);
 }
 
-/* A journal with a parameter that is on or off, and one that is none. */
-static void write_studies(void) {
-    static const char journal[] =
-        "{\"kerf\":\"0.2.0\",\"journal\":1,\"study\":\"flag\",\"key\":\"0\",\"began\":\"2026-11-28T23:54:36Z\","
-        "\"request\":{\"params\":[\"map?=-m\"],\"wheres\":[],\"words\":[\"true\",\"{map}\"],\"earlier\":[],\"key_env\":"
-        "[],"
+/* A study without runs yet of one parameter, at whose journal the caller writes on. */
+static FILE *begin_study(const char *name, const char *param, const char *word) {
+    char path[112];
+    snprintf(path, sizeof path, "%s/studies", place.folder);
+    setenv("KERF_STUDIES", path, 1);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/studies/%s.jsonl", place.folder, name);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fprintf(
+        file,
+        "{\"kerf\":\"0.2.0\",\"journal\":1,\"study\":\"%s\",\"key\":\"0\",\"began\":\"2026-11-28T23:54:36Z\","
+        "\"request\":"
+        "{\"params\":[\"%s\"],\"wheres\":[],\"words\":[\"true\",\"%s\"],\"earlier\":[],\"key_env\":[],"
         "\"policy\":\"exhaustive\",\"objective\":\"wall\",\"protocol\":\"exit\",\"within\":0.03,\"margin\":0.05,"
         "\"confidence\":0.95,\"load_timeout_s\":0,\"trial_timeout_s\":0,\"memory_cap_bytes\":0,\"max_observations\":0,"
-        "\"seed\":0,\"maximize\":0,\"slots\":1,\"warmups\":0,\"ignore_interference\":1,\"show_output\":0}}\n"
-        "{\"n\":1,\"setting\":\"map=off\",\"outcome\":\"value\",\"value\":7}\n"
-        "{\"n\":2,\"setting\":\"map=on\",\"outcome\":\"value\",\"value\":5}\n";
-    char folder[80], path[96];
-    snprintf(folder, sizeof folder, "%s/studies", place.folder);
-    assert_int_equal(mkdir(folder, 0700), 0);
-    setenv("KERF_STUDIES", folder, 1);
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s.jsonl", folder, i ? "broken" : "flag");
-        FILE *file = fopen(path, "we");
-        assert_non_null(file);
-        fputs(i ? "{\n" : journal, file);
-        assert_int_equal(fclose(file), 0);
-    }
+        "\"seed\":0,\"maximize\":0,\"slots\":1,\"warmups\":0,\"ignore_interference\":1,\"show_output\":0}}\n",
+        name, param, word);
+    return file;
 }
 
 static void test_studies(void **state) {
     (void)state;
-    write_studies();
+    FILE *file = begin_study("flag", "map?=-m", "{map}");
+    fputs("{\"n\":1,\"setting\":\"map=off\",\"outcome\":\"value\",\"value\":7}\n", file);
+    assert_int_equal(fclose(file), 0);
+    file = begin_study("broken", "", "");
+    assert_int_equal(fclose(file), 0);
     expect(200, "/api/v1/studies", "GET", "/api/v1/studies", NULL);
     expect(200, "/api/v1/studies/{study}", "GET", "/api/v1/studies/flag", NULL);
     expect(422, "/api/v1/studies/{study}", "GET", "/api/v1/studies/broken", NULL);

@@ -444,6 +444,19 @@ const tests = {
     await close(page);
   },
 
+  async 'studies: the best is there although there are more settings than an answer has'() {
+    spawnSync(program, ['tune', '--study', 'many', '--param', 'n=1..4200', '--policy', 'exhaustive', '--max-observations', '1', '--interference', 'ignore', '--objective', 'json:v',
+      '--', 'sh', '-c', 'echo "{{\\"v\\": 5000}"', '{n}'], { env: environment, stdio: 'ignore' });
+    const [head] = readFileSync(join(studies, 'many.jsonl'), 'utf8').split('\n');
+    const entries = Array.from({ length: 4200 }, (_, i) => JSON.stringify({ n: i + 1, setting: `n=${i + 1}`, outcome: 'value', value: 5000 - i }));
+    writeFileSync(join(studies, 'many.jsonl'), [head, ...entries, ''].join('\n'));
+    const page = await open('/studies?study=many');
+    await says(page, /The best so far: n=4200, 801/);
+    await says(page, '103 settings more are not shown');
+    await close(page);
+    rmSync(join(studies, 'many.jsonl'));
+  },
+
   async 'a server that dies is said, and comes back by itself'() {
     const page = await open('/jobs');
     await main(page).getByText('No jobs yet').waitFor();

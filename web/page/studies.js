@@ -162,6 +162,7 @@ function Study({ study, query }) {
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
       { name: 'why not', of: (row) => row.reason }]} />
+    ${study.settings_left_out > 0 && html`<p>${study.settings_left_out} settings more are not shown; <code>kerf studies show</code> has them.</p>`}
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
     <p class="downloads"><button type="button" onClick=${() => save(`${study.study}.json`, JSON.stringify(study))}>download JSON</button>
