@@ -77,7 +77,7 @@ struct import {
     struct store *to;
     FILE *from;
     const char *path;
-    int64_t line;
+    int64_t line, job_line;
     json_t *job;                    /* at hand, whose trials are read; NULL: none */
     json_t *reasons;                /* the texts that `why` points at */
     struct list trials, why, costs; /* struct kerf_trial, const char *, struct store_cost */
@@ -169,6 +169,45 @@ static int32_t check_policy(const char *name, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "this kerf has no policy '%.32s'", name);
 }
 
+static int is_kind(const json_t *value, json_type kind) {
+    const char *text = json_string_value(value);
+    if (kind == JSON_REAL) return json_is_number(value) || (text && (!strcmp(text, "inf") || !strcmp(text, "-inf")));
+    return kind == JSON_TRUE ? json_is_boolean(value) : value && json_typeof(value) == kind;
+}
+
+/* A member that is missing or of another kind would be read as 0. */
+static int32_t check_members(const json_t *job, struct kerf_error *err) {
+    static const struct {
+        const char *name;
+        json_type kind;
+        int of_spec;
+    } members[] = {{"last_trial_number", JSON_INTEGER, 0},
+                   {"trials_ended", JSON_INTEGER, 0},
+                   {"min_cost_batch_size", JSON_INTEGER, 0},
+                   {"arms", JSON_ARRAY, 0},
+                   {"max_power", JSON_REAL, 1},
+                   {"number_of_gpus", JSON_INTEGER, 1},
+                   {"gpu_model", JSON_STRING, 1},
+                   {"job_id_prefix", JSON_STRING, 1},
+                   {"batch_sizes", JSON_ARRAY, 1},
+                   {"default_batch_size", JSON_INTEGER, 1},
+                   {"eta_knob", JSON_REAL, 1},
+                   {"target_metric", JSON_REAL, 1},
+                   {"higher_is_better_metric", JSON_TRUE, 1},
+                   {"max_epochs", JSON_INTEGER, 1},
+                   {"num_pruning_rounds", JSON_INTEGER, 1},
+                   {"window_size", JSON_INTEGER, 1},
+                   {"mab_prior_mean", JSON_REAL, 1},
+                   {"mab_prior_precision", JSON_REAL, 1},
+                   {"mab_num_explorations", JSON_INTEGER, 1}};
+    const json_t *spec = json_object_get(job, "spec");
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!is_kind(json_object_get(members[i].of_spec ? spec : job, members[i].name), members[i].kind))
+            return kerf_error_set(err, KERF_EINVALID, "%s%s is missing or of the wrong type",
+                                  members[i].of_spec ? "spec." : "", members[i].name);
+    return KERF_OK;
+}
+
 /* The job in memory, with its arms; NULL with err set. */
 static struct kerf_job *make_job(const struct import *import, struct kerf_error *err) {
     size_t count = json_array_size(json_object_get(json_object_get(import->job, "spec"), "batch_sizes"));
@@ -180,7 +219,8 @@ static struct kerf_job *make_job(const struct import *import, struct kerf_error 
         return NULL;
     }
     const struct kerf_job_spec spec = read_spec(import->job, sizes);
-    int32_t code = read_state(import->job, &state, err);
+    int32_t code = check_members(import->job, err);
+    if (code == KERF_OK) code = read_state(import->job, &state, err);
     if (code == KERF_OK && isnan(state.longest_gap_s))
         code = kerf_error_set(err, KERF_EINVALID, "an older kerf exported this; it lacks data that decisions need");
     if (code == KERF_OK && import->trials.count > 0) {
@@ -212,6 +252,7 @@ static int32_t write_job(struct import *import, struct kerf_error *err) {
         return KERF_OK;
     }
     struct kerf_job *job = code == KERF_EUNKNOWN ? make_job(import, &why) : NULL;
+    if (job == NULL && why.code == KERF_EINVALID) import->line = import->job_line;
     if (job == NULL) return why.code == KERF_EINVALID ? wrong(import, err, why.message) : (*err = why, why.code);
     const struct store_history history = {import->trials.items, import->why.items, import->trials.count,
                                           import->costs.items, import->costs.count};
@@ -244,6 +285,7 @@ static int32_t take_job(struct import *import, json_t *job, struct kerf_error *e
     int32_t code = import->job ? write_job(import, err) : KERF_OK;
     forget_job(import);
     import->job = json_incref(job);
+    import->job_line = import->line;
     import->reasons = json_array();
     if (code == KERF_OK && import->reasons == NULL) return error_no_memory(err, "an import");
     if (code == KERF_OK && jobs_text(job, "job_id")[0] == 0) return wrong(import, err, "a job has no job_id");

@@ -161,12 +161,15 @@ static void refuses(int status, const char *lines, const char *words) {
     kerf_text_free(&said);
 }
 
-#define JOB(more) JOB_BY("zeus", more)
-#define JOB_BY(policy, more)                                                                                           \
+#define JOB(more)            JOB_WITH("zeus", "5", more)
+#define JOB_BY(policy, more) JOB_WITH(policy, "5", more)
+#define JOB_WITH(policy, max_epochs, more)                                                                             \
     "{\"job\":{\"job_id\":\"a\",\"created_s\":1,\"stage\":\"Pruning\",\"min_cost\":null,\"min_cost_batch_size\":8,"    \
     "\"last_trial_number\":1,\"trials_ended\":0," more "\"arms\":[],\"spec\":{\"batch_sizes\":[8],"                    \
     "\"default_batch_size\":8,\"max_power\":1,\"number_of_gpus\":1,\"gpu_model\":\"g\",\"eta_knob\":0.5,"              \
-    "\"target_metric\":0.5,\"mab_prior_mean\":0,\"mab_prior_precision\":0,\"policy\":\"" policy "\"}}}\n"
+    "\"target_metric\":0.5,\"mab_prior_mean\":0,\"mab_prior_precision\":0,\"job_id_prefix\":\"\","                     \
+    "\"higher_is_better_metric\":true,\"num_pruning_rounds\":2,\"window_size\":0,\"mab_num_explorations\":2,"          \
+    "\"max_epochs\":" max_epochs ",\"policy\":\"" policy "\"}}}\n"
 #define TRIAL(number, status)                                                                                          \
     "{\"job_id\":\"a\",\"trial\":{\"trial_number\":" number                                                            \
     ",\"batch_size\":8,\"type\":\"Exploration\",\"status\":\"" status "\",\"dispatched_s\":1,\"seen_s\":1}}\n"
@@ -179,13 +182,15 @@ static void test_refused(void **state) {
     refuses(2, JOB(""), "an older kerf exported this");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Lost"), "lines:2:1: status must be");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Failed") TRIAL("1", "Failed"), "lines:3:1: trial_number must");
-    refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("2", "Failed"), "export it again");
+    refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("2", "Failed"), "lines:1:1: a trial began");
     refuses(2, JOB_BY("Kerf", "\"longest_gap_s\":0,"), "this kerf has no policy 'Kerf'");
     refuses(
         2,
         JOB("\"longest_gap_s\":0,") "{\"job_id\":\"a\",\"trial\":{\"trial_number\":1,\"batch_size\":8,\"type\":\"MAB\","
                                     "\"status\":\"Succeeded\",\"time_s\":-4,\"dispatched_s\":1,\"seen_s\":1}}\n",
         "lines:2:1: time_s and energy_j");
+    refuses(2, JOB_WITH("zeus", "\"5\"", "\"longest_gap_s\":0,"),
+            "lines:1:1: spec.max_epochs is missing or of the wrong");
     place_run(&from, 0, NULL);
     refuses(3, JOB("\"longest_gap_s\":0,"), "in use by another kerf serve");
     place_end(&from, SIGTERM);
