@@ -292,7 +292,7 @@ static int answer_priced(struct estimate_options *values, const char *format) {
         code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");
     if (code == KERF_OK) {
         model_notes(&question.problem.model, question.choice.cost_model);
-        calibration_notes(&question.software, &question.problem, 1);
+        calibration_notes(&question.software, software_of_problems(&question.problem, 1));
         set_notes(&question.set_without_effect);
         if (strcmp(format, "launch") == 0)
             code = write_launch(values, &question, &out, &err);

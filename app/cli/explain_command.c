@@ -120,7 +120,7 @@ static int32_t answer(struct explain_options *values, struct kerf_text *out, str
     values->ask.run.launch = launch;
     if (code == KERF_OK) code = explain_answer_make(&values->ask, made, err);
     if (code == KERF_OK && launch) launch_file_notes(values->launch, launch);
-    if (code == KERF_OK) calibration_notes(&made->software, &made->problem, 1);
+    if (code == KERF_OK) calibration_notes(&made->software, software_of_problems(&made->problem, 1));
     if (code == KERF_OK && strcmp(values->format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, out);

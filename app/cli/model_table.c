@@ -171,9 +171,9 @@ void model_notes(const struct kerf_model *model, const struct kerf_cost_model *c
     kerf_text_free(&notes);
 }
 
-void calibration_notes(const struct software *software, const struct kerf_problem *problems, size_t count) {
+void calibration_notes(const struct software *software, struct software_uses uses) {
     struct kerf_text notes = {0};
-    software_notes(software, problems, count, &notes);
+    software_notes(software, uses, &notes);
     if (notes.length > 0 && !notes.failed) fprintf(stderr, "kerf: %s", notes.data);
     kerf_text_free(&notes);
 }

@@ -201,7 +201,7 @@ static void note_ignored(const struct plan_question *question) {
     for (size_t i = 0; i < question->num_problems; i++)
         if (i == 0 || strcmp(question->problems[i].model.name, question->problems[i - 1].model.name) != 0)
             model_notes(&question->problems[i].model, question->choice.cost_model);
-    calibration_notes(&question->software, question->problems, question->num_problems);
+    calibration_notes(&question->software, software_of_problems(question->problems, question->num_problems));
     set_notes(&question->set_without_effect);
 }
 

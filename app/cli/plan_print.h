@@ -65,8 +65,8 @@ void size_table(struct kerf_text *out, const struct kerf_problem *problem, const
  * model (NULL: none is asked) does not price. */
 void model_notes(const struct kerf_model *model, const struct kerf_cost_model *cost_model);
 
-/* The same of a --calibration that has nothing for these problems. */
-void calibration_notes(const struct software *software, const struct kerf_problem *problems, size_t count);
+/* The same of a --calibration that has nothing for what was priced. */
+void calibration_notes(const struct software *software, struct software_uses uses);
 
 /* The same of what --set changes in vain: "a=1, b=2". */
 void set_notes(const struct kerf_text *ignored);

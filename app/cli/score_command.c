@@ -6,6 +6,7 @@
 #include "call/score_question.h"
 #include "cli/cells.h"
 #include "cli/command.h"
+#include "cli/plan_print.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
 
@@ -230,6 +231,7 @@ static int run(int argc, char **argv) {
     if (code == KERF_OK && values.predictions) code = output_check(values.predictions, &err);
     if (code == KERF_OK) code = score_answer_make(&values.ask, &answer, &err);
     if (code == KERF_OK) {
+        calibration_notes(&answer.software, score_software(&answer));
         if (values.predictions) code = write_predictions(values.predictions, &answer, &err);
         if (code == KERF_OK) code = render_all(&render, &err);
         score_answer_free(&answer);

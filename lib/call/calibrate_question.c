@@ -75,7 +75,7 @@ static int32_t make_site(const struct calibrate_values *values, struct calibrate
     struct score_constants *from = malloc(sizeof *from);
     struct kerf_problem *problem = calloc(1, sizeof *problem);
     struct calibrate_logged logged = {.problem = problem};
-    int32_t code = from && problem ? score_constants_read(values->calibration, NULL, from, err)
+    int32_t code = from && problem ? software_constants(values->calibration, from, err)
                                    : error_no_memory(err, "the constants");
     if (code == KERF_OK && values->without_set) code = constants_without(values->without_set, from, err);
     if (code == KERF_OK && values->log) code = read_log(values, answer, problem, &logged, err);

@@ -142,7 +142,7 @@ void estimate_question_free(struct estimate_question *question) {
 void estimate_question_json(struct kerf_json *json, const struct estimate_question *question) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
-    software_json(json, &question->software, &question->problem, 1);
+    software_json(json, &question->software, software_of_problems(&question->problem, 1));
     set_without_effect_json(json, &question->set_without_effect);
     if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);

@@ -131,7 +131,7 @@ void explain_answer_json(struct kerf_json *json, const struct explain_answer *an
     const struct explain_row *worst = explain_worst(e);
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
-    software_json(json, &answer->software, &answer->problem, 1);
+    software_json(json, &answer->software, software_of_problems(&answer->problem, 1));
     kerf_problem_json(json, &answer->problem);
     kerf_json_string(json, "measured", answer->log.steps ? answer->log.framework : "trace");
     if (answer->log.steps) kerf_json_integer(json, "steps", answer->log.steps);

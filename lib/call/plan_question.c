@@ -155,7 +155,7 @@ void plan_question_json(struct kerf_json *json, const struct plan_question *ques
                         const struct launch_better *better, const struct kerf_plan *plan) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
-    software_json(json, &question->software, question->problems, question->num_problems);
+    software_json(json, &question->software, software_of_problems(question->problems, question->num_problems));
     set_without_effect_json(json, &question->set_without_effect);
     if (better) launch_better_json(json, better);
     kerf_plan_searches_json(json, plan);

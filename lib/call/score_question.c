@@ -10,29 +10,14 @@
 #include "base/unpack.h"
 #include "kerf/launch.h"
 #include "kerf/version.h"
-#include "score/constants_file.h"
 #include "spec/description.h"
 
 /* A table of so many bytes holds a million runs; larger ones are refused before they are read whole. */
-enum { TABLE_BYTES_MAX = 512 << 20, CALIBRATION_BYTES_MAX = 16 << 20 };
+enum { TABLE_BYTES_MAX = 512 << 20 };
 
 int32_t score_table_read(const char *name, struct kerf_text *text, struct kerf_error *err) {
     int32_t code = input_read(name, TABLE_BYTES_MAX, text, err);
     if (code == KERF_OK) code = input_unpack(name, TABLE_BYTES_MAX, text, err);
-    return code;
-}
-
-int32_t score_constants_read(const char *file, const char *text, struct score_constants *ret_constants,
-                             struct kerf_error *err) {
-    struct kerf_text read = {0};
-    int32_t code = constants_load(ret_constants, err);
-    if (code == KERF_OK && file && text == NULL) code = input_read(file, CALIBRATION_BYTES_MAX, &read, err);
-    if (code == KERF_OK && (file || text))
-        code = constants_file_read(text        ? text
-                                   : read.data ? read.data
-                                               : "",
-                                   text ? strlen(text) : read.length, file ? file : "calibration", ret_constants, err);
-    kerf_text_free(&read);
     return code;
 }
 
@@ -137,6 +122,7 @@ static int32_t find_worst(struct score_answer *answer, size_t most, struct kerf_
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
 void score_answer_free(struct score_answer *answer) {
+    software_free(&answer->software);
     runs_free(answer->runs);
     free(answer->predictions);
     free(answer->lines);
@@ -146,14 +132,23 @@ void score_answer_free(struct score_answer *answer) {
 }
 
 static int32_t predict(const struct score_values *values, struct score_answer *answer, struct kerf_error *err) {
-    struct score_constants *constants = malloc(sizeof *constants);
+    struct score_constants *constants = answer->software.constants = malloc(sizeof *constants);
+    answer->software.calibration = values->calibration;
     answer->predictions = calloc(answer->runs->count + 1, sizeof *answer->predictions);
-    int32_t code = constants && answer->predictions
-                       ? score_constants_read(values->calibration, values->calibration_text, constants, err)
-                       : error_no_memory(err, "the predictions");
-    if (code == KERF_OK) code = predict_runs(constants, answer->runs, values->stack, answer->predictions, err);
-    free(constants);
-    return code;
+    int32_t code = constants && answer->predictions ? software_constants(values->calibration, constants, err)
+                                                    : error_no_memory(err, "the predictions");
+    return code == KERF_OK ? predict_runs(constants, answer->runs, values->stack, answer->predictions, err) : code;
+}
+
+/* Rows that were refused are priced with nothing. */
+static struct software_use of_row(const void *of, size_t i) {
+    const struct prediction *prediction = (const struct prediction *)of + i;
+    return prediction->why ? (struct software_use){NULL, NULL}
+                           : (struct software_use){prediction->system, prediction->stack};
+}
+
+struct software_uses score_software(const struct score_answer *answer) {
+    return (struct software_uses){answer->predictions, answer->runs->count, of_row};
 }
 
 int32_t score_answer_make(const struct score_values *values, struct score_answer *ret_answer, struct kerf_error *err) {
@@ -228,6 +223,7 @@ static void run_json(struct kerf_json *json, const struct score_answer *answer, 
 void score_answer_json(struct kerf_json *json, const struct score_answer *answer) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
+    software_json(json, &answer->software, score_software(answer));
     kerf_json_integer(json, "rows", (int64_t)answer->runs->count);
     kerf_json_string(json, "by", answer->by);
     kerf_json_open(json, "lines", '[');

@@ -4,6 +4,7 @@
 #define KERF_CALL_SCORE_QUESTION_H
 
 #include "base/option.h"
+#include "call/software.h"
 #include "kerf/draw.h"
 #include "score/calibrate.h"
 #include "score/figures.h"
@@ -12,7 +13,6 @@ struct score_values {
     struct string_list tables; /* one: a file's name */
     const char *text;          /* NULL, or the table itself */
     const char *by, *stack, *calibration;
-    const char *calibration_text; /* NULL, or the file itself */
     int64_t worst;
 };
 
@@ -46,6 +46,7 @@ struct score_line {
 
 struct score_answer {
     const char *by;
+    struct software software;
     struct runs *runs;
     struct prediction *predictions; /* [runs->count] */
     struct score_line *lines;       /* [num_lines] in the order in which they begin in the table */
@@ -60,15 +61,14 @@ struct score_answer {
 int32_t score_answer_make(const struct score_values *values, struct score_answer *ret_answer, struct kerf_error *err);
 void score_answer_free(struct score_answer *answer);
 
+/* What the rows were priced with. */
+struct software_uses score_software(const struct score_answer *answer);
+
 /* The name of the line that a row is in. */
 const char *score_line_of(const struct score_answer *answer, size_t row);
 
-/* The text of a table of runs or of a calibration, unpacked. */
+/* The text of a table of runs, unpacked. */
 int32_t score_table_read(const char *name, struct kerf_text *text, struct kerf_error *err);
-
-/* The constants that come with kerf, with those of a file (NULL: none). */
-int32_t score_constants_read(const char *file, const char *text, struct score_constants *ret_constants,
-                             struct kerf_error *err);
 
 /* The stack of launches of a framework (enum kerf_framework). */
 const char *score_stack_of(int32_t framework);

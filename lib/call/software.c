@@ -5,8 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
-#include "call/score_question.h"
+#include "base/input.h"
 #include "score/constants_file.h"
+
+int32_t software_constants(const char *calibration, struct score_constants *ret_constants, struct kerf_error *err) {
+    enum { BYTES_MAX = 16 << 20 };
+    struct kerf_text text = {0};
+    int32_t code = constants_load(ret_constants, err);
+    if (code == KERF_OK && calibration) code = input_read(calibration, BYTES_MAX, &text, err);
+    if (code == KERF_OK && calibration)
+        code = constants_file_read(text.data ? text.data : "", text.length, calibration, ret_constants, err);
+    kerf_text_free(&text);
+    return code;
+}
 
 /* The stack of this name as the calibration has it; 0: it has none. */
 static int take_calibrated(struct software *software, const char *name) {
@@ -28,7 +39,7 @@ int32_t software_read(const struct call_sources *sources, const char *stack, con
         return kerf_error_set(err, KERF_EINVALID, "the calibration is a file, and files may not be read here");
     if (calibration) {
         software.constants = malloc(sizeof *software.constants);
-        code = software.constants ? score_constants_read(calibration, NULL, software.constants, err)
+        code = software.constants ? software_constants(calibration, software.constants, err)
                                   : error_no_memory(err, "the calibration");
     }
     if (code == KERF_OK && !(calibration && take_calibrated(&software, stack ? stack : KERF_STACK_DEFAULT)) && stack)
@@ -64,16 +75,34 @@ static int is_stack_fitted(const struct score_constants *constants, const char *
 
 typedef void (*tell_name)(void *out, const char *kind, const char *name);
 
-static void each_ignored(const struct software *software, const struct kerf_problem *problems, size_t count,
-                         tell_name tell, void *out) {
-    const char *stack = software->stack ? software->stack->name : KERF_STACK_DEFAULT;
-    for (size_t i = 0; i < count; i++) {
-        const char *name = problems[i].system.name;
+static struct software_use of_problem(const void *of, size_t i) {
+    const struct kerf_problem *problem = (const struct kerf_problem *)of + i;
+    return (struct software_use){problem->system.name, kerf_stack_name(problem->stack)};
+}
+
+struct software_uses software_of_problems(const struct kerf_problem *problems, size_t count) {
+    return (struct software_uses){problems, count, of_problem};
+}
+
+static const char *system_of(const struct software_uses *uses, size_t i) { return uses->at(uses->of, i).system; }
+static const char *stack_of(const struct software_uses *uses, size_t i) { return uses->at(uses->of, i).stack; }
+
+/* Each name once, as there are few. */
+static void each_unfitted(const struct software *software, const struct software_uses *uses,
+                          const char *(*name_of)(const struct software_uses *, size_t),
+                          int (*is_fitted)(const struct score_constants *, const char *), tell_name tell,
+                          const char *kind, void *out) {
+    for (size_t i = 0; i < uses->count; i++) {
+        const char *name = name_of(uses, i), *other;
         size_t first = 0;
-        while (strcmp(problems[first].system.name, name) != 0) first++;
-        if (first == i && !is_system_fitted(software->constants, name)) tell(out, "system", name);
+        while (name && ((other = name_of(uses, first)) == NULL || strcmp(other, name) != 0)) first++;
+        if (name && first == i && !is_fitted(software->constants, name)) tell(out, kind, name);
     }
-    if (!is_stack_fitted(software->constants, stack)) tell(out, "stack", stack);
+}
+
+static void each_ignored(const struct software *software, const struct software_uses *uses, tell_name tell, void *out) {
+    each_unfitted(software, uses, system_of, is_system_fitted, tell, "system", out);
+    each_unfitted(software, uses, stack_of, is_stack_fitted, tell, "stack", out);
 }
 
 static void each_fitted(const struct score_constants *constants, tell_name tell, void *out) {
@@ -94,11 +123,10 @@ static void add_json(void *out, const char *kind, const char *name) {
     kerf_json_string(out, NULL, both);
 }
 
-void software_notes(const struct software *software, const struct kerf_problem *problems, size_t count,
-                    struct kerf_text *ret_text) {
+void software_notes(const struct software *software, struct software_uses uses, struct kerf_text *ret_text) {
     struct kerf_text ignored = {0}, fitted = {0};
     if (software->calibration) {
-        each_ignored(software, problems, count, add_name, &ignored);
+        each_ignored(software, &uses, add_name, &ignored);
         each_fitted(software->constants, add_name, &fitted);
     }
     if (ignored.length && !ignored.failed && !fitted.failed)
@@ -108,13 +136,12 @@ void software_notes(const struct software *software, const struct kerf_problem *
     kerf_text_free(&fitted);
 }
 
-void software_json(struct kerf_json *json, const struct software *software, const struct kerf_problem *problems,
-                   size_t count) {
+void software_json(struct kerf_json *json, const struct software *software, struct software_uses uses) {
     if (software->calibration == NULL) return;
     kerf_json_open(json, "calibration", '{');
     kerf_json_string(json, "file", software->calibration);
     kerf_json_open(json, "ignored", '[');
-    each_ignored(software, problems, count, add_json, json);
+    each_ignored(software, &uses, add_json, json);
     kerf_json_close(json, ']');
     kerf_json_close(json, '}');
 }

@@ -39,6 +39,8 @@ run estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --calibration site.json 
 calibration_of() { "$KERF" "$@" --format json | sed 's/.*"calibration":\({[^}]*}\).*/\1/'; }
 calibration_of estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --stack nemo --calibration site.json 2>&1
 calibration_of plan llama3_8b -s h100,h200-hgx,h200-hgx -n 8 -b 128 --stack nemo --calibration site.json 2>&1
+run score runs.csv --calibration site.json | grep -e ignored -e exit
+calibration_of score runs.csv --calibration site.json 2>&1
 sed 's/"systems":\["h100"\],"stacks":\["nemo"\],//' site.json >older.json
 cmp -s site.json older.json || calibration_of estimate llama3_8b -s h200-hgx -b 128 --layout tp=8 --calibration older.json 2>&1
 
