@@ -437,7 +437,8 @@ void schedule_question_free(struct schedule_question *question);
 /* Whether it has several answers: a comparison or a sweep. */
 int schedule_question_is_several(const struct schedule_question *question);
 
-/* Refuses what a format of other programs cannot hold: all but one schedule, and if it is PyTorch's, R, O and L. */
+/* Refuses what a format of other programs cannot hold: all but one schedule, and if it is PyTorch's, R, O and L, and
+ * stages on two devices. */
 int32_t schedule_question_check_format(const struct schedule_question *question, const char *format, int is_torch,
                                        struct kerf_error *err);
 

@@ -56,6 +56,8 @@ echo "(before an endless search)"
 refused schedule compare best 1f1b -p 8 -m 64 --search-time 1h --format chrome
 refused schedule best -p 8 -m 64 --search-time 1h --recompute 0,50% -o both.sched
 refused schedule best -p 8 -m 64 --search-time 1h --recompute 50% --format torch
+refused schedule best -p 8 -m 64 --search-time 1h --placement both --format torch
+refused schedule best -p 8 -m 64 --search-time 1h --placement any --format torch-comms
 refused schedule 1f1b -p 4 -m 8 --search-time soon
 refused schedule 1f1b -p 4 -m 8 -o x.gif
 refused schedule compare 1f1b zb_h1 -p 4 -m 8 --chunks 2
