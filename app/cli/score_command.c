@@ -107,21 +107,25 @@ static void put_lines(struct kerf_text *cells, const struct score_answer *answer
     put_line(cells, "all", &answer->all);
 }
 
+static int same_why(const struct prediction *a, const struct prediction *b) {
+    return a->why && b->why && strcmp(a->why, b->why) == 0 && !a->unknown == !b->unknown &&
+           (a->unknown == NULL || strcmp(a->unknown, b->unknown) == 0);
+}
+
 /* How often each reason to refuse a row occurs. */
 static void print_refused(struct kerf_text *out, const struct score_answer *answer) {
     const struct runs *runs = answer->runs;
     for (size_t i = 0; i < runs->count; i++) {
-        const char *why = answer->predictions[i].why;
+        const struct prediction *one = &answer->predictions[i];
         size_t before = 0, times = 1;
-        if (why == NULL) continue;
-        while (before < i &&
-               (answer->predictions[before].why == NULL || strcmp(answer->predictions[before].why, why) != 0))
-            before++;
+        if (one->why == NULL) continue;
+        while (before < i && !same_why(&answer->predictions[before], one)) before++;
         if (before < i) continue; /* was told */
-        for (size_t j = i + 1; j < runs->count; j++)
-            times += answer->predictions[j].why && strcmp(answer->predictions[j].why, why) == 0;
-        kerf_text_printf(out, "refused: %zu row%s, the first in line %d: %s\n", times, times == 1 ? "" : "s",
-                         runs->rows[i].line, why);
+        for (size_t j = i + 1; j < runs->count; j++) times += (size_t)same_why(&answer->predictions[j], one);
+        kerf_text_printf(out, "refused: %zu row%s, the first in line %d: ", times, times == 1 ? "" : "s",
+                         runs->rows[i].line);
+        score_why(out, one);
+        kerf_text_add(out, "\n");
     }
 }
 

@@ -173,6 +173,11 @@ int32_t score_answer_make(const struct score_values *values, struct score_answer
     return code;
 }
 
+void score_why(struct kerf_text *out, const struct prediction *prediction) {
+    kerf_text_add(out, prediction->why);
+    if (prediction->unknown) kerf_text_printf(out, ": '%.64s'", prediction->unknown);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------------------- */
 
 static void figures_json(struct kerf_json *json, const struct figures *f) {
@@ -221,6 +226,7 @@ static void run_json(struct kerf_json *json, const struct score_answer *answer, 
 }
 
 void score_answer_json(struct kerf_json *json, const struct score_answer *answer) {
+    struct kerf_text why = {0};
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
     software_json(json, &answer->software, score_software(answer));
@@ -243,10 +249,13 @@ void score_answer_json(struct kerf_json *json, const struct score_answer *answer
         kerf_json_open(json, NULL, '{');
         kerf_json_integer(json, "line", answer->runs->rows[i].line);
         kerf_json_string(json, "id", answer->runs->rows[i].id ? answer->runs->rows[i].id : "");
-        kerf_json_string(json, "why", answer->predictions[i].why);
+        kerf_text_clear(&why);
+        score_why(&why, &answer->predictions[i]);
+        kerf_json_string(json, "why", why.data ? why.data : "");
         kerf_json_close(json, '}');
     }
     kerf_json_close(json, ']');
+    kerf_text_free(&why);
     if (answer->num_worst) {
         kerf_json_open(json, "worst", '[');
         for (size_t i = 0; i < answer->num_worst; i++) run_json(json, answer, answer->worst[i]);
@@ -268,13 +277,16 @@ static void csv_cell(struct kerf_text *out, const char *text) {
 }
 
 void score_predictions_csv(struct kerf_text *out, const struct runs *runs, const struct prediction *predictions) {
+    struct kerf_text why = {0};
     kerf_text_add(out, "id,status,step_s,step_low_s,step_high_s,memory_bytes,p_oom,why\n");
     for (size_t i = 0; i < runs->count; i++) {
         const struct prediction *p = &predictions[i];
         csv_cell(out, runs->rows[i].id ? runs->rows[i].id : "");
         kerf_text_add(out, p->why ? ",refused,,,,,," : ",ok,");
         if (p->why) {
-            csv_cell(out, p->why);
+            kerf_text_clear(&why);
+            score_why(&why, p);
+            csv_cell(out, why.data ? why.data : "");
         } else {
             const double values[] = {p->step_s, p->step_low_s, p->step_high_s, p->memory_bytes, p->p_oom};
             for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
@@ -284,4 +296,5 @@ void score_predictions_csv(struct kerf_text *out, const struct runs *runs, const
         }
         kerf_text_add(out, "\n");
     }
+    kerf_text_free(&why);
 }

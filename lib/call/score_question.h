@@ -61,6 +61,9 @@ struct score_answer {
 int32_t score_answer_make(const struct score_values *values, struct score_answer *ret_answer, struct kerf_error *err);
 void score_answer_free(struct score_answer *answer);
 
+/* Why a prediction was refused: "this accelerator is in no system file: 'RTX 4090'". */
+void score_why(struct kerf_text *out, const struct prediction *prediction);
+
 /* What the rows were priced with. */
 struct software_uses score_software(const struct score_answer *answer);
 

@@ -11,7 +11,8 @@ static int predict(const struct score_constants *constants, const struct job *jo
                    struct prediction *ret_prediction) {
     struct kerf_estimate estimate;
     int32_t system, stack;
-    struct prediction prediction = {.why = job->why, .system = job->system, .stack = job->stack};
+    struct prediction prediction = {
+        .why = job->why, .unknown = job->unknown, .system = job->system, .stack = job->stack};
     *ret_prediction = prediction;
     if (prediction.why) return 1;
     if (!price_find(constants, job, &system, &stack)) {

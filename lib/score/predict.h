@@ -8,6 +8,7 @@
 
 struct prediction {
     const char *why;                        /* it was refused because; NULL: the rest is filled */
+    const char *unknown;                    /* the name in the row that the reason is about; NULL: none */
     double step_s, step_low_s, step_high_s; /* the central 90 % */
     double memory_bytes;                    /* of the fullest accelerator */
     double p_oom;

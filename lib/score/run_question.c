@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 static const char TOO_LARGE[] = "a size is larger than any model or machine";
+static const char NO_MODEL[] = "no model of this name is known, and the row has no layers, hidden size and heads";
 static const int64_t OPERATIONS_MAX = 1 << 22; /* of a pipeline that is simulated */
 
 /* ---- Names ------------------------------------------------------------------------------------------------ */
@@ -168,7 +169,7 @@ static const char *find_model(const struct run *run, const char *system_name, st
              kerf_problem_set(ret_model, &system, set, NULL) == KERF_OK))
             return NULL;
     }
-    if (!is_shaped) return "no model of this name is known, and the row has no layers, hidden size and heads";
+    if (!is_shaped) return NO_MODEL;
     if (run->layers > (1 << 20) || run->hidden % run->heads != 0) return "hidden is not divided by heads";
     if (run->kv_heads > 0 && run->heads % run->kv_heads != 0) return "heads is not divided by kv_heads";
     shaped_model(run, ret_model);
@@ -300,9 +301,10 @@ int job_of_run(const struct run *run, struct arena *arena, struct job *ret_job) 
     if (job.problem == NULL) return 0;
     job.system = system_of(run);
     job.stack = stack_of(run);
-    if (job.system == NULL) job.why = "this accelerator is in no system file";
+    if (job.system == NULL) job.why = "this accelerator is in no system file", job.unknown = run->gpu;
     if (job.why == NULL) job.why = check_sizes(run);
     if (job.why == NULL) job.why = find_model(run, job.system, &job.problem->model);
+    if (job.why == NO_MODEL) job.unknown = run->model;
     if (job.why == NULL) {
         struct kerf_problem *problem = job.problem;
         const struct kerf_model *model = &problem->model;

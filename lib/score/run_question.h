@@ -16,6 +16,7 @@ enum job_precision { JOB_16, JOB_FP8, JOB_MXFP8, JOB_NVFP4, JOB_PRECISIONS };
 
 struct job {
     const char *why;              /* it cannot be priced because; NULL: it can */
+    const char *unknown;          /* the name of the row that the reason is about; NULL: none */
     struct kerf_problem *problem; /* without system and stack */
     struct kerf_layout layout;
     const char *system, *stack; /* their names */

@@ -12,6 +12,10 @@ header=id,source,provenance,gpu,gpus,gpus_per_node,framework,model,params_b,laye
     echo 'other-2,x,repo-file,H100,8,8,NeMo,Nemotron-H 8B,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
     echo 'other-4,x,repo-file,H100,64,8,NeMo,llama3-8b,,,,,,,,,,,8192,100,1,2,1,,,,,,,none,,bf16,1.0,,,,,,ok,'
     echo 'other-3,x,repo-file,H100,8 GPUs,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-5,x,repo-file,RTX 4090,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-6,x,repo-file,TPU v5p,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-7,x,repo-file,RTX 4090,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-8,x,repo-file,H100,8,8,NeMo,my-model,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
 } >runs.csv
 
 # the published runs, by framework; the same as text for a page
@@ -23,7 +27,7 @@ run score --format csv | head -1
 run score runs.csv
 run score runs.csv --worst 1 --format json | tr ',' '\n' | grep -c '"time_s"'
 run score runs.csv --predictions p.csv -o scatter.svg
-cut -d, -f1,2 p.csv
+cut -d, -f1,2,8- p.csv
 grep -c '<svg' scatter.svg
 gzip -k runs.csv
 run score runs.csv.gz --format csv | tail -2 | cut -d, -f1,2
