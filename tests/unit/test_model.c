@@ -301,6 +301,9 @@ static void finds_the_runs_of_equal_layers(void **state) {
     (void)state;
 #define SHAPE "\"hidden_size\":64,\"intermediate_size\":96,\"num_attention_heads\":4,\"vocab_size\":9"
 #define MOE   "\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":8"
+#define LLAMA4                                                                                                         \
+    "{\"model_type\":\"llama4_text\",\"num_hidden_layers\":5,\"num_local_experts\":4,\"num_experts_per_tok\":1,"       \
+    "\"num_key_value_heads\":4,"
     static const struct {
         const char *json, *runs;
     } cases[] = {
@@ -316,6 +319,15 @@ static void finds_the_runs_of_equal_layers(void **state) {
         {"{\"model_type\":\"qwen2\",\"num_hidden_layers\":5,\"sliding_window\":16,\"max_window_layers\":3,"
          "\"use_sliding_window\":true," SHAPE "}",
          "3x0 2x1"},
+        {"{\"model_type\":\"qwen2\",\"num_hidden_layers\":30,\"use_sliding_window\":true," SHAPE "}", "28x0 2x1"},
+        {"{\"model_type\":\"qwen3\",\"num_hidden_layers\":30,\"use_sliding_window\":true,\"sliding_window\":null," SHAPE
+         "}",
+         "30x0"},
+        {"{\"model_type\":\"exaone4\",\"num_hidden_layers\":5," SHAPE "}", "3x0 1x1 1x0"},
+        {LLAMA4 SHAPE "}", "3x0 1x1 1x0"},
+        {LLAMA4 "\"no_rope_layers\":[]," SHAPE "}", "3x0 1x1 1x0"},
+        {LLAMA4 "\"no_rope_layers\":[1,0,0,1,1]," SHAPE "}", "1x0 2x1 2x0"},
+        {LLAMA4 "\"attention_chunk_size\":null," SHAPE "}", "5x0"},
         {"{\"model_type\":\"llama\",\"num_hidden_layers\":3,\"sliding_window\":16,\"layer_types\":["
          "\"full_attention\",\"sliding_attention\",\"full_attention\"]," SHAPE "}",
          "1x0 1x1 1x0"},
@@ -324,7 +336,8 @@ static void finds_the_runs_of_equal_layers(void **state) {
          "1x0 1x1 1x0 1x1"},
         {"{\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":4,\"mlp_only_layers\":[0,3]," MOE "," SHAPE "}",
          "1x0 2x1 1x0"},
-        {"{\"model_type\":\"glm4_moe\",\"num_hidden_layers\":4,\"first_k_dense_replace\":3," MOE "," SHAPE "}",
+        {"{\"model_type\":\"glm4_moe\",\"num_hidden_layers\":4,\"first_k_dense_replace\":3,\"num_key_value_heads\":"
+         "2," MOE "," SHAPE "}",
          "3x0 1x1"},
         {"{\"model_type\":\"deepseek\",\"num_hidden_layers\":4,\"first_k_dense_replace\":1,\"moe_layer_freq\":2," MOE
          "," SHAPE "}",

@@ -108,9 +108,11 @@ static void read_attention(struct reading *reading) {
         read_latent_attention(reading);
         return;
     }
-    int64_t kv_heads = config->object != config->root && family->text.kv_heads ? family->text.kv_heads
-                       : family->kv_heads                                      ? family->kv_heads
-                                                                               : heads;
+    int says_null = json_is_null(json_object_get(config->object->json, "num_key_value_heads"));
+    int64_t kv_heads = says_null                                                 ? heads
+                       : config->object != config->root && family->text.kv_heads ? family->text.kv_heads
+                       : family->kv_heads                                        ? family->kv_heads
+                                                                                 : heads;
     const char *key;
     layer->attention.kv_heads = config_named(config, kv_names, 1, HEADS_MAX, kv_heads, &key);
     if (key == NULL && kv_heads != heads) model->assumed |= KERF_ASSUMED_HEADS;
@@ -208,7 +210,7 @@ static void read_windows(struct reading *reading) {
             reading->period = config_integer(config, key, 1, LAYERS_MAX, family->period);
     }
     if (family->windows == WINDOW_UPPER) {
-        reading->window_from = config_integer(config, "max_window_layers", 0, LAYERS_MAX, 0);
+        reading->window_from = config_integer(config, "max_window_layers", 0, LAYERS_MAX, family->window_from);
         if (!config_boolean(config, "use_sliding_window", 0)) reading->window = 0;
     }
 }
@@ -216,6 +218,7 @@ static void read_windows(struct reading *reading) {
 /* ---- All layers --------------------------------------------------------------------------------------- */
 
 static int has_window(const struct reading *reading, int64_t i) {
+    if (reading->windowed) return json_number_value(json_array_get(reading->windowed, (size_t)i)) != 0;
     switch (reading->windows) {
     case WINDOW_NONE: return 0;
     case WINDOW_ALL: return 1;

@@ -73,8 +73,9 @@ struct family {
     int64_t head_size; /* likewise; 0: hidden_size / heads */
 
     enum family_window windows;
-    int64_t window; /* where the file does not say; 0: none */
-    int64_t period; /* of WINDOW_PATTERN, where the file does not say */
+    int64_t window;      /* where the file does not say; 0: none */
+    int64_t period;      /* of WINDOW_PATTERN, where the file does not say */
+    int64_t window_from; /* of WINDOW_UPPER, likewise */
 
     struct family_experts experts;
     int32_t is_latent;   /* multi-latent attention */
@@ -96,6 +97,7 @@ struct reading {
     int64_t every, phase;         /* layer i is a mixture where i % every == phase */
     enum family_window windows;
     int64_t window, period, window_from; /* window_from: of WINDOW_UPPER */
+    const json_t *windowed;              /* a number for each layer, 0 without a window; NULL: `windows` says it */
 };
 
 /* Reads the model that config describes as one of this family; config->code says whether it could. */

@@ -172,6 +172,7 @@ const struct family gpt_families[] = {
      .output_bias = SAID_BY("use_bias", 1),
      .mlp_bias = SAID_BY("use_bias", 1),
      .is_tied = 1,
+     .kv_heads = 2,
      .windows = WINDOW_ALL,
      .adjust = starcoder_mlp},
     {.types = {"nemotron"},

@@ -34,19 +34,26 @@ static void gpt_oss_sinks(struct reading *reading) { reading->layer.attention.si
 
 /*
  * Llama 4: the last of every interleave_moe_layer_step layers is a mixture with a shared expert; dense layers have a width
- * of their own. Rotary layers, all but every fourth, see blocks of attention_chunk_size tokens. The query and key norms
- * learn nothing.
+ * of their own. Rotary layers, those that no_rope_layers has a 1 for or else all but every fourth, see blocks of
+ * attention_chunk_size tokens. The query and key norms learn nothing.
  */
 static void llama4_layers(struct reading *reading) {
     struct config *config = reading->config;
     struct kerf_layer_kind *layer = &reading->layer;
+    int says_null = json_is_null(json_object_get(config->object->json, "attention_chunk_size"));
     config_has(config, "use_qk_norm");
-    layer->mlp.width = config_integer(config, "intermediate_size_mlp", 1, WIDTH_MAX, layer->mlp.width);
+    layer->mlp.width = config_integer(config, "intermediate_size_mlp", 1, WIDTH_MAX, 16384);
     layer->mlp.shared_width = layer->mlp.expert_width;
     reading->windows = WINDOW_PATTERN;
-    reading->window = config_integer(config, "attention_chunk_size", 1, KERF_COUNT_MAX, 0);
+    reading->window = config_integer(config, "attention_chunk_size", 1, KERF_COUNT_MAX, says_null ? 0 : 8192);
     reading->period = config_integer(config, "no_rope_layer_interval", 1, LAYERS_MAX, 4);
     layer->attention.is_chunked = 1;
+    const json_t *rotary = config_array(config, "no_rope_layers");
+    if (json_array_size(rotary) == 0) return;
+    if ((int64_t)json_array_size(rotary) < reading->model->num_hidden_layers)
+        config_fail(config, "no_rope_layers", KERF_EINVALID, "\"no_rope_layers\" has %zu entries for %lld layers",
+                    json_array_size(rotary), (long long)reading->model->num_hidden_layers);
+    reading->windowed = rotary;
 }
 
 /* MiniMax M2: each of num_mtp_modules predicts with mtp_transformer_layers layers. All its layers have full attention,
@@ -98,6 +105,8 @@ const struct family mixture_families[] = {
      .architectures = {"Qwen2MoeForCausalLM"},
      .qkv_bias = SAID_BY("qkv_bias", 1),
      .windows = WINDOW_UPPER,
+     .window = 4096,
+     .window_from = 28,
      .experts = {.are = EXPERTS_REQUIRED,
                  .width = "moe_intermediate_size",
                  .shared_width = "shared_expert_intermediate_size",
@@ -110,7 +119,9 @@ const struct family mixture_families[] = {
      .output_bias = SAID_BY("attention_bias", 0),
      .qk_norm = SAID_BY("use_qk_norm", 1),
      .qk_norm_kind = KERF_QK_NORM_HEAD,
+     .kv_heads = 4,
      .windows = WINDOW_UPPER,
+     .window = 4096,
      .experts = {.are = EXPERTS_REQUIRED,
                  .width = "moe_intermediate_size",
                  .shared_width = "shared_expert_intermediate_size",
@@ -149,6 +160,7 @@ const struct family mixture_families[] = {
      .architectures = {"Llama4ForConditionalGeneration", "Llama4ForCausalLM"},
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
+     .kv_heads = 8,
      .head_size = 128,
      .experts = {.are = EXPERTS_REQUIRED, .every = "interleave_moe_layer_step", .is_last = 1},
      .adjust = llama4_layers},
@@ -163,6 +175,7 @@ const struct family mixture_families[] = {
      .qkv_bias = SAID_BY("attention_bias", 0),
      .qk_norm = SAID_BY("use_qk_norm", 0),
      .qk_norm_kind = KERF_QK_NORM_HEAD,
+     .kv_heads = 8,
      .mtp_key = "num_nextn_predict_layers",
      .experts = {.are = EXPERTS_REQUIRED,
                  .width = "moe_intermediate_size",
