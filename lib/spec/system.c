@@ -180,6 +180,16 @@ static int32_t check_sources(const struct json_object *object, struct kerf_error
     return code;
 }
 
+/* A collective takes what it moves from one accelerator over that accelerator's links. */
+static int has_too_much_bus(const struct kerf_system *system) {
+    return system->scale_up.bus_bytes_per_s > system->scale_up.bandwidth_bytes_per_s;
+}
+
+#define TOO_MUCH_BUS(system)                                                                                           \
+    "scale_up.bus_bytes_per_s, what an all-gather moves, must be at most scale_up.bandwidth_bytes_per_s, %g, "         \
+    "which is what the links carry, not %g",                                                                           \
+        (system)->scale_up.bandwidth_bytes_per_s, (system)->scale_up.bus_bytes_per_s
+
 int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
                            struct kerf_error *err) {
     struct kerf_system system = {.name = ""};
@@ -200,6 +210,8 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
         if (group->json) code = read_field(group, &fields[i], &system, err);
     }
     if (code != KERF_OK) return code;
+    if (has_too_much_bus(&system))
+        return json_fail(&of[0], "bus_bytes_per_s", KERF_EINVALID, err, TOO_MUCH_BUS(&system));
     if (!json_has(object, "bf16_flops_per_s")) system.bf16_flops_per_s = system.matrix_flops_per_s;
     name_copy(system.name, own_name[0] ? own_name : name);
     *ret_system = system;
@@ -314,7 +326,9 @@ static void follow(const struct kerf_system *before, struct kerf_system *after) 
         if (old == new || !(old > 0) || at_offset(&set, followers[i].measured) != measured) continue;
         double *follower = (double *)(void *)((char *)after + followers[i].measured);
         *follower *= new / old;
-        if (followers[i].measured == offsetof(struct kerf_system, scale_out.bus_share) && *follower > 1) *follower = 1;
+        if (follower == &after->scale_out.bus_share) *follower = fmin(*follower, 1);
+        if (follower == &after->scale_up.bus_bytes_per_s)
+            *follower = fmin(*follower, after->scale_up.bandwidth_bytes_per_s);
     }
 }
 
@@ -333,6 +347,8 @@ int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, c
     if (code == KERF_OK) code = model_check(&new_model, err);
     if (code != KERF_OK) return code;
     follow(system, &new_system);
+    if (has_too_much_bus(&new_system) && new_system.scale_up.bus_bytes_per_s != system->scale_up.bus_bytes_per_s)
+        return kerf_error_set(err, KERF_EINVALID, TOO_MUCH_BUS(&new_system));
     *model = new_model;
     *system = new_system;
     return KERF_OK;

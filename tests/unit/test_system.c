@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,9 +215,11 @@ static void unknown_keys_name_the_nearest(void **state) {
          "folder/s.json:16:5: unknown key \"nic_per_device\"; did you mean \"nics_per_device\"?"},
         {"\"scale_out\"", "\"scaleout\"", "folder/s.json:12:3: unknown key \"scaleout\"; did you mean \"scale_out\"?"},
         {"\"scale_up\"", "\"color\"",
-         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, sources, scale_up, scale_out, gemm, "
+         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, sources, scale_up, scale_out, "
+         "gemm, "
          "attention, matrix_flops_per_s, "
-         "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, fp4_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
+         "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, fp4_flops_per_s, memory_bandwidth_bytes_per_s, "
+         "memory_capacity_bytes"},
         {"\"size\"", "\"nics_per_device\"", /* a key of another group */
          "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, "
          "efficiency, latency_s, bus_bytes_per_s, start_s"},
@@ -403,6 +406,34 @@ static void sets_fields_together(void **state) {
     assert_int_equal(model.num_hidden_layers, 2); /* the later one */
 }
 
+/* What a collective moves goes over the links, and follows them. */
+static void keeps_the_bus_within_the_links(void **state) {
+    (void)state;
+    static const char most[] = "scale_up.bus_bytes_per_s, what an all-gather moves, must be at most "
+                               "scale_up.bandwidth_bytes_per_s, 3e+11, which is what the links carry, not 3.1e+11";
+    struct kerf_system a100;
+    struct kerf_error err;
+    assert_int_equal(kerf_system_load("a100", &a100, &err), KERF_OK);
+    double share = a100.scale_up.bus_bytes_per_s / a100.scale_up.bandwidth_bytes_per_s;
+    assert_int_equal(kerf_problem_set(&model, &a100, "scale_up.bus_bytes_per_s=310GB/s", &err), KERF_EINVALID);
+    assert_string_equal(err.message, most);
+    assert_int_equal(kerf_problem_set(&model, &a100, "scale_up.bandwidth_bytes_per_s=30GB/s", &err), KERF_OK);
+    assert_true(fabs(a100.scale_up.bus_bytes_per_s - share * 30e9) < 1);
+    assert_int_equal(kerf_problem_set(&model, &a100, "scale_up.efficiency=0.1", &err), KERF_OK);
+    assert_int_equal(kerf_problem_set(&model, &a100, "scale_up.efficiency=1", &err), KERF_OK);
+    assert_true(a100.scale_up.bus_bytes_per_s <= a100.scale_up.bandwidth_bytes_per_s);
+
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    assert_int_equal(kerf_system_load("a100", &a100, &err), KERF_OK);
+    a100.scale_up.bus_bytes_per_s = 310e9;
+    kerf_json_begin(&json, &text);
+    system_json(&json, &a100);
+    assert_int_equal(kerf_system_parse(text.data, text.length, "s.json", &a100, &err), KERF_EINVALID);
+    assert_non_null(strstr(line_of(&err), most));
+    kerf_text_free(&text);
+}
+
 static void refuses_to_set(void **state) {
     (void)state;
     static const struct {
@@ -474,6 +505,7 @@ int main(void) {
         cmocka_unit_test(measured_fields_may_be_missing),
         cmocka_unit_test_setup(sets_every_field, load_both),
         cmocka_unit_test_setup(sets_fields_together, load_both),
+        cmocka_unit_test_setup(keeps_the_bus_within_the_links, load_both),
         cmocka_unit_test_setup(refuses_to_set, load_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
