@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/characters.h"
+#include "base/json_read.h"
 #include "cli/cells.h"
 #include "cli/command.h"
 #include "cli/plan_print.h"
@@ -107,7 +108,9 @@ static const struct command systems_table = {
     .arguments = "[SYSTEM]",
     .description =
         "Without a name, lists the systems. With a name, prints that system's file; every command also takes a file in "
-        "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".\n\n"
+        "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\". A measured figure "
+        "takes the place of others: in a copy with another scale_up.bandwidth_bytes_per_s also change "
+        "scale_up.bus_bytes_per_s, or leave it out; --set scales it by itself.\n\n"
         "To add a system, save it as NAME.json in $XDG_DATA_HOME/kerf/systems (default: ~/.local/share/kerf/systems), "
         "or in the folder systems of --catalogue, of $KERF_DATA_DIR, or of share/kerf below kerf's installation. It "
         "cannot replace a built-in system: copy it to a new name to change it.",
@@ -173,20 +176,32 @@ static void models_list(struct kerf_text *out, const struct kerf_catalogue *cata
     kerf_text_free(&cells);
 }
 
+/* "summary" of a system's file: kerf_system has no room for it. */
+static void summary_cell(struct kerf_text *cells, const struct kerf_catalogue_entry *entry) {
+    struct json_document document;
+    struct json_object root;
+    const char *summary = "";
+    if (json_document_parse(&document, entry->json, entry->length, entry->name, &root, NULL) == KERF_OK)
+        json_get_string(&root, "summary", JSON_OPTIONAL, &summary, NULL);
+    kerf_text_printf(cells, "\t%.*s\n", (int)strcspn(summary, "\t\n"), summary);
+    json_document_free(&document);
+}
+
 static void systems_list(struct kerf_text *out, const struct kerf_catalogue *catalogue) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {1, 4},
-                                                                   {1, 1}, {1, 2}, {1, 3}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {1, 5},
+                                                                   {1, 1}, {1, 3}, {1, 4}, {0, 2}};
     struct kerf_text cells = {0};
-    kerf_text_add(&cells, "system\tmatrix\tmemory\tbandwidth\tdomain\tscale-up\tscale-out\n");
+    kerf_text_add(&cells, "system\tmatrix\tmemory\tbandwidth\tdomain\tscale-up\tscale-out\twhat it is\n");
     for (size_t i = 0; i < catalogue->count; i++) {
         const struct kerf_catalogue_entry *entry = &catalogue->entries[i];
         struct kerf_system system;
         if (kerf_system_parse(entry->json, entry->length, entry->name, &system, NULL) != KERF_OK) continue;
-        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %g GB/s\n", entry->name,
+        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %g GB/s", entry->name,
                          system.matrix_flops_per_s / 1e12, system.memory_capacity_bytes / 1e9,
                          system.memory_bandwidth_bytes_per_s / 1e9, (long long)system.scale_up.size,
                          system.scale_up.bandwidth_bytes_per_s / 1e9, system.scale_out.nics_per_device,
                          system.scale_out.bandwidth_bytes_per_s / 1e9);
+        summary_cell(&cells, entry);
     }
     terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
     kerf_text_free(&cells);

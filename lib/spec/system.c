@@ -149,10 +149,10 @@ static void full_key(const struct system_field *field, char key[64]) {
 
 /* The keys of one group must be known ones. */
 static int32_t check_group(const struct json_object *object, const char *group, struct kerf_error *err) {
-    const char *names[FIELDS + GROUPS + 2];
+    const char *names[FIELDS + GROUPS + 3];
     size_t count = 0;
     if (group == NULL) {
-        names[count++] = "name", names[count++] = "sources";
+        names[count++] = "name", names[count++] = "summary", names[count++] = "sources";
         for (int i = 0; i < GROUPS; i++) names[count++] = groups[i].name;
     }
     for (size_t i = 0; i < FIELDS; i++)
@@ -193,9 +193,10 @@ static int has_too_much_bus(const struct kerf_system *system) {
 int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
                            struct kerf_error *err) {
     struct kerf_system system = {.name = ""};
-    const char *own_name = "";
+    const char *own_name = "", *summary; /* which is for lists of systems */
     int32_t code = check_group(object, NULL, err);
     if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &own_name, err);
+    if (code == KERF_OK) code = json_get_string(object, "summary", JSON_OPTIONAL, &summary, err);
     if (code == KERF_OK) code = check_sources(object, err);
     struct json_object of[GROUPS];
     for (int i = 0; i < GROUPS && code == KERF_OK; i++) {

@@ -215,7 +215,7 @@ static void unknown_keys_name_the_nearest(void **state) {
          "folder/s.json:16:5: unknown key \"nic_per_device\"; did you mean \"nics_per_device\"?"},
         {"\"scale_out\"", "\"scaleout\"", "folder/s.json:12:3: unknown key \"scaleout\"; did you mean \"scale_out\"?"},
         {"\"scale_up\"", "\"color\"",
-         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, sources, scale_up, scale_out, "
+         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, summary, sources, scale_up, scale_out, "
          "gemm, "
          "attention, matrix_flops_per_s, "
          "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, fp4_flops_per_s, memory_bandwidth_bytes_per_s, "
