@@ -35,14 +35,26 @@ static int32_t check(const struct calibrate_values *values, struct kerf_error *e
                               values->folds ? "--folds" : "--leave-set-out");
     if (values->folds && values->leave_set_out)
         return kerf_error_set(err, KERF_EINVALID, "give --folds or --leave-set-out, not both");
+    if (values->without_set && (values->calibration || values->folds || values->leave_set_out))
+        return kerf_error_set(err, KERF_EINVALID, "give --without-set or %s, not both",
+                              values->calibration ? "--calibration"
+                              : values->folds     ? "--folds"
+                                                  : "--leave-set-out");
     return KERF_OK;
+}
+
+/* Whose rows --without-set leaves out. */
+static int32_t check_set(const struct runs *runs, const char *set, struct kerf_error *err) {
+    for (size_t i = 0; i < runs->count; i++)
+        if (run_is_of_set(&runs->rows[i], set)) return KERF_OK;
+    return kerf_error_set(err, KERF_EUNKNOWN, "--without-set: no run is of the data set '%.64s'", set);
 }
 
 static int32_t make_all(const struct calibrate_values *values, int with_constants, struct calibrate_answer *answer,
                         struct kerf_error *err) {
     const struct calibrate_without without = {.set = values->without_set};
-    int32_t code = KERF_OK;
-    if (values->folds || values->leave_set_out) {
+    int32_t code = values->without_set ? check_set(answer->runs, values->without_set, err) : KERF_OK;
+    if (code == KERF_OK && (values->folds || values->leave_set_out)) {
         answer->predictions = calloc(answer->runs->count + 1, sizeof *answer->predictions);
         code = answer->predictions ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, &values->watch,
                                                              answer->predictions, err)
@@ -75,8 +87,8 @@ static int32_t make_site(const struct calibrate_values *values, struct calibrate
     struct score_constants *from = malloc(sizeof *from);
     struct kerf_problem *problem = calloc(1, sizeof *problem);
     struct calibrate_logged logged = {.problem = problem};
-    int32_t code = from && problem ? software_constants(values->calibration, from, err)
-                                   : error_no_memory(err, "the constants");
+    int32_t code =
+        from && problem ? software_constants(values->calibration, from, err) : error_no_memory(err, "the constants");
     if (code == KERF_OK && values->without_set) code = constants_without(values->without_set, from, err);
     if (code == KERF_OK && values->log) code = read_log(values, answer, problem, &logged, err);
     if (code == KERF_OK)

@@ -30,11 +30,6 @@ struct corpus {
 
 static int is_recalled(const struct run *run) { return strncmp(run->provenance, "memory", strlen("memory")) == 0; }
 
-static int is_set(const struct run *run, const char *name) {
-    size_t length = run_set_length(run);
-    return strlen(name) == length && strncmp(run->id, name, length) == 0;
-}
-
 static int same_set(const struct run *a, const struct run *b) {
     return run_set_length(a) == run_set_length(b) && strncmp(a->id, b->id, run_set_length(a)) == 0;
 }
@@ -79,7 +74,7 @@ static int32_t fold_of(int32_t group, int32_t folds, int32_t salt) {
 }
 
 static int is_left_out(const struct corpus *corpus, size_t row, const struct calibrate_without *without) {
-    if (without->set && is_set(&corpus->runs->rows[row], without->set)) return 1;
+    if (without->set && run_is_of_set(&corpus->runs->rows[row], without->set)) return 1;
     return without->folds > 0 && fold_of(corpus->group[row], without->folds, without->salt) == without->fold;
 }
 
@@ -258,7 +253,7 @@ static int32_t calibrate_corpus(struct corpus *corpus, const struct calibrate_wi
         int known = 0;
         calibration->refused += corpus->jobs[i].why != NULL;
         if (corpus->jobs[i].why || !figures_is_timed(run) || is_left_out(corpus, i, without)) continue;
-        for (int32_t s = 0; s < calibration->num_sets; s++) known |= is_set(run, calibration->sets[s]);
+        for (int32_t s = 0; s < calibration->num_sets; s++) known |= run_is_of_set(run, calibration->sets[s]);
         if (!known && calibration->num_sets < SETS_MAX)
             snprintf(calibration->sets[calibration->num_sets++], KERF_NAME_SIZE, "%.*s", (int)run_set_length(run),
                      run->id);

@@ -405,3 +405,8 @@ size_t run_set_length(const struct run *run) {
     const char *dash = strrchr(run->id, '-');
     return dash ? (size_t)(dash - run->id) : strlen(run->id);
 }
+
+int run_is_of_set(const struct run *run, const char *set) {
+    size_t length = run_set_length(run);
+    return strlen(set) == length && strncmp(run->id, set, length) == 0;
+}

@@ -48,5 +48,6 @@ struct runs *runs_free(struct runs *runs);
 
 /* The length of the name of the row's data set: its id before the last '-'. */
 size_t run_set_length(const struct run *run);
+int run_is_of_set(const struct run *run, const char *set);
 
 #endif

@@ -75,6 +75,9 @@ run calibrate runs.csv --system b200
 run calibrate runs.csv --system h100 --all
 run calibrate runs.csv --all --folds 3
 run calibrate runs.csv --system h100 --without-set nobody
+run calibrate runs.csv --all --without-set nobody
+run calibrate runs.csv --system h100 --without-set torchtitan --calibration site.json
+run calibrate runs.csv --all --without-set site --folds 3 --predictions apart.csv
 run plan llama3_8b -s h100 -n 64 -b 128 --stack nobody
 run plan gpt3 --strategy 1d -s a100 -n 64 -b 128 --stack nemo
 run stacks nobody
