@@ -550,6 +550,8 @@ static void refuses_hostile_configs(void **state) {
         {MIXTRAL "\"num_local_experts\":1e30}", "\"num_local_experts\" must lie between 0 and 1048576, not 1e+30"},
         {MIXTRAL "\"num_local_experts\":-8}", "\"num_local_experts\" must lie between 0 and 1048576, not -8"},
         {MIXTRAL "\"num_local_experts\":1}", "a token cannot visit 2 of 1 experts"},
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":1,\"layer_types\":[\"sliding_attention\"]," SHAPE "}",
+         "\"layer_types\" has sliding_attention, and the file does not say how many tokens its layers see"},
         {MIXTRAL "\"num_local_experts\":8,\"sliding_window\":-1}",
          "\"sliding_window\" must lie between 1 and 1073741824, not -1"},
         {LLAMA ",\"num_key_value_heads\":0}", "\"num_key_value_heads\" must lie between 1 and 1048576, not 0"},

@@ -231,10 +231,13 @@ static int has_window(const struct reading *reading, int64_t i) {
 /* The layer's kind of attention as the file lists it: 1 with a window, 0 without. */
 static int typed_window(struct reading *reading, const json_t *types, int64_t i) {
     const char *type = json_string_value(json_array_get(types, (size_t)i));
+    int is_chunked = type && strcmp(type, "chunked_attention") == 0;
     if (type && strcmp(type, "full_attention") == 0) return 0;
-    if (type && strcmp(type, "sliding_attention") == 0) return 1;
-    if (type && strcmp(type, "chunked_attention") == 0) {
-        reading->layer.attention.is_chunked = 1;
+    if (is_chunked || (type && strcmp(type, "sliding_attention") == 0)) {
+        reading->layer.attention.is_chunked |= is_chunked;
+        if (reading->window == 0)
+            config_fail(reading->config, "layer_types", KERF_EINVALID,
+                        "\"layer_types\" has %s, and the file does not say how many tokens its layers see", type);
         return 1;
     }
     config_fail(reading->config, "layer_types", KERF_EUNKNOWN,
@@ -304,8 +307,9 @@ static void add_layers(struct reading *reading) {
     for (int64_t i = 0; i < model->num_hidden_layers && config->code == KERF_OK; i++) {
         int windowed = types ? typed_window(reading, types, i) : has_window(reading, i);
         int mixture = is_mixture(reading, &listed, i);
-        int32_t *kind = &kinds[mixture][windowed && reading->window > 0];
-        if (*kind < 0) *kind = add_kind(reading, mixture, windowed && reading->window > 0);
+        windowed = windowed && reading->window > 0;
+        int32_t *kind = &kinds[mixture][windowed];
+        if (*kind < 0) *kind = add_kind(reading, mixture, windowed);
         struct kerf_layer_run *last = model->num_runs > 0 ? &model->runs[model->num_runs - 1] : NULL;
         if (last && last->kind == *kind) {
             last->count++;
