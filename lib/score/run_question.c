@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
+#include "base/number.h"
 
 static const char TOO_LARGE[] = "a size is larger than any model or machine";
 static const char NO_MODEL[] = "no model of this name is known, and the row has no layers, hidden size and heads";
@@ -38,14 +39,19 @@ static const char *look_up(const struct named *rows, size_t count, const char *t
 
 #define LOOK_UP(rows, text) look_up(rows, sizeof(rows) / sizeof *(rows), text)
 
+/* NULL: it is in no system file, as are cards that share their name with another's chip or its memory. */
 static const char *system_of(const struct run *run) {
     static const struct named systems[] = {
-        {"gb300", "gb300"},     {"gb200", "gb200"},     {"b300", "b300"},       {"b200", "b200-hgx"},
-        {"h200", "h200-hgx"},   {"h800", "h800"},       {"h100-96", "h100-96"}, {"h100", "h100"},
-        {"a100-40", "a100-40"}, {"a100_40", "a100-40"}, {"a100", "a100-80"},    {"v100", "v100-32"},
-        {"mi300", "mi300x"},    {"mi325", "mi325x"},    {"mi355", "mi355x"},
+        {"pcie", NULL},        {"h100nvl", NULL},         {"h200nvl", NULL},     {"gh200", NULL},
+        {"mi300a", NULL},      {"a10064", NULL},          {"v10016", NULL},      {"v100sxm216", NULL},
+        {"gb300", "gb300"},    {"gb200", "gb200"},        {"b300", "b300"},      {"b200", "b200-hgx"},
+        {"h200", "h200-hgx"},  {"h800", "h800"},          {"h10096", "h100-96"}, {"h100", "h100"},
+        {"a10040", "a100-40"}, {"a100sxm440", "a100-40"}, {"a100", "a100-80"},   {"v100", "v100-32"},
+        {"mi300", "mi300x"},   {"mi325", "mi325x"},       {"mi355", "mi355x"},
     };
-    return LOOK_UP(systems, run->gpu);
+    char plain[KERF_NAME_SIZE];
+    plain_name(run->gpu, plain);
+    return LOOK_UP(systems, plain);
 }
 
 /* Releases of NeMo's successor are named by year and month, in the source: "...:v26.04" */
@@ -84,15 +90,41 @@ static const char *stack_of(const struct run *run) {
 
 /* ---- The model -------------------------------------------------------------------------------------------- */
 
-/* The model of the catalogue whose name the run's begins with. */
-static int known_model(const char *name, struct kerf_model *ret_model) {
+/* Whether so many billions are the model's parameters, or those that a token uses, give or take a fifth. */
+static int is_size(double billions, const struct kerf_model *model) {
+    struct kerf_model_counts counts;
+    kerf_model_count(model, &counts);
+    return fabs(billions * 1e9 / (double)counts.parameters - 1) < 0.2 ||
+           fabs(billions * 1e9 / (double)counts.active_parameters - 1) < 0.2;
+}
+
+/* Whether what stands behind the first `letters` letters and digits of the name says that it is another model of that
+ * name: a size, such as 13b of gpt3-13b, that is not this one's, or "lite". */
+static int is_other_model(const char *name, size_t letters, const struct kerf_model *model) {
+    static const struct named smaller[] = {{"lite", ""}, {"mini", ""}, {"small", ""}, {"tiny", ""}};
+    int sizes = 0, fits = 0;
+    for (; *name && letters > 0; name++) letters -= isalnum((unsigned char)*name) != 0;
+    if (LOOK_UP(smaller, name)) return 1;
+    while (*(name += strcspn(name, "0123456789"))) {
+        char *end;
+        double value = number_read(name, &end);
+        name = end;
+        if (tolower((unsigned char)*end) != 'b' || isalpha((unsigned char)end[1])) continue;
+        sizes++;
+        fits |= is_size(value, model);
+    }
+    return sizes > 0 && !fits;
+}
+
+/* The model of the catalogue whose name the run's begins with; *ret_letters: how many of its letters and digits. */
+static int known_model(const char *name, struct kerf_model *ret_model, size_t *ret_letters) {
     struct kerf_catalogue *catalogue;
     char plain[KERF_NAME_SIZE], other[KERF_NAME_SIZE];
     const struct kerf_catalogue_entry *best = NULL;
     size_t longest = 0;
     plain_name(name, plain);
-    if (begins(plain, "llama31"))
-        memmove(plain + 6, plain + 7, strlen(plain + 7) + 1); /* shapes of 3 and 3.1 are one */
+    int is_31 = begins(plain, "llama31"); /* shapes of 3 and 3.1 are one */
+    if (is_31) memmove(plain + 6, plain + 7, strlen(plain + 7) + 1);
     if (kerf_catalogue_list("models", &catalogue, NULL) != KERF_OK) return 0;
     for (size_t i = 0; i < catalogue->count; i++) {
         plain_name(catalogue->entries[i].name, other);
@@ -100,6 +132,7 @@ static int known_model(const char *name, struct kerf_model *ret_model) {
     }
     int found = best && kerf_model_parse(best->json, best->length, best->name, ret_model, NULL) == KERF_OK;
     kerf_catalogue_free(catalogue);
+    *ret_letters = longest + (size_t)is_31;
     return found;
 }
 
@@ -158,10 +191,11 @@ static const char *find_model(const struct run *run, const char *system_name, st
     for (size_t i = 0; i < sizeof hybrids / sizeof *hybrids; i++)
         if (contains(run->model, hybrids[i])) return "its layers have state-space blocks, which kerf does not price";
     int is_shaped = run->layers > 0 && run->hidden > 0 && run->heads > 0;
-    if (known_model(run->model, ret_model)) {
+    size_t letters;
+    if (known_model(run->model, ret_model, &letters)) {
         struct kerf_system system;
         char set[64];
-        if (!is_shaped) return NULL;
+        if (!is_shaped) return is_other_model(run->model, letters, ret_model) ? NO_MODEL : NULL;
         if (kerf_system_load(system_name, &system, NULL) != KERF_OK) return "its system file cannot be read";
         snprintf(set, sizeof set, "num_hidden_layers=%lld", (long long)run->layers);
         if (ret_model->hidden_size == run->hidden &&

@@ -100,12 +100,47 @@ static void what_a_row_leaves_out(void **state) {
     arena_free(&arena);
 }
 
+static void names_of_machines_and_models(void **state) {
+    static const struct {
+        const char *gpu, *model, *system;
+        double billions;
+    } cases[] = {
+        {"NVIDIA H100 80GB HBM3", "GPT3-175B bf16", "h100", 175},
+        {"A100-SXM4-40GB", "Llama 3.1 70B Instruct", "a100-40", 70.6},
+        {"A100 40GB", "Llama-4-Scout-17B-16E", "a100-40", 108},
+        {"a100_80gb", "mixtral-8x7b", "a100-80", 46.7},
+        {"GB200 NVL72", "grok1 314B", "gb200", 316},
+        {"H200", "Qwen3-30B-A3B-FP8", "h200-hgx", 30.5},
+        {"MI300X", "bloom-176b", "mi300x", 176},
+    };
+    struct arena arena = {NULL};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char row[512];
+        struct kerf_model_counts counts;
+        snprintf(row, sizeof row, "a-1,s,f,%s,64,8,NeMo,%s,,,,,,,,,,,2048,128,1,8,1,1,,,,,,,,bf16,,,,,,,,",
+                 cases[i].gpu, cases[i].model);
+        struct job job = job_of(row, &arena);
+        if (job.why) fail_msg("%s: %s", row, job.why);
+        assert_string_equal(job.system, cases[i].system);
+        kerf_model_count(&job.problem->model, &counts);
+        assert_true(fabs((double)counts.parameters / 1e9 / cases[i].billions - 1) < 0.02);
+    }
+    arena_free(&arena);
+}
+
 static void rows_that_cannot_be_priced(void **state) {
     static const struct {
         const char *row, *why;
     } cases[] = {
         {"a-1,s,f,TPUv4,8,8,MaxText,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,1,,,,,,full,,bf16,,,,,,,,",
          "system file"},
+        {"a-1,s,f,H100 PCIe,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "system file"},
+        {"a-1,s,f,GH200,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "system file"},
+        {"a-1,s,f,H100,8,8,NeMo,gpt3-13b,,,,,,,,,,,2048,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "no model of this name"},
+        {"a-1,s,f,H100,8,8,NeMo,bloom-7b1,,,,,,,,,,,2048,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "no model of this name"},
+        {"a-1,s,f,H100,8,8,NeMo,deepseek-v2-lite,,,,,,,,,,,8192,64,1,8,1,1,,,,,,,,bf16,,,,,,,,",
+         "no model of this name"},
         {"a-1,s,f,A100,8,8,NeMo,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,1,,,,,,full,,fp8,,,,,,,,", "8 bits"},
         {"a-1,s,f,H100,8,8,NeMo,x,,24,99999999,8192,0,16,16,50257,,,2048,64,2,8,1,1,,,,,,full,,fp8,,,,,,,,",
          "larger than"},
@@ -404,6 +439,7 @@ static void fits_without_a_set_come_with_kerf(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_row_leaves_out),
+        cmocka_unit_test(names_of_machines_and_models),
         cmocka_unit_test(rows_that_cannot_be_priced),
         cmocka_unit_test(published_runs_are_met),
         cmocka_unit_test(what_was_measured_is_not_looked_at),
