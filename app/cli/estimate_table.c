@@ -197,9 +197,10 @@ void table_interval(struct kerf_text *out, const struct kerf_problem *problem, c
     quantity_seconds(&words, estimate->step_low_s);
     kerf_text_add(&words, " to ");
     quantity_seconds(&words, estimate->step_high_s);
-    if (estimate->comparable_runs)
-        kerf_text_printf(&words, ", from %d measured runs of %s on %s.", estimate->comparable_runs,
-                         kerf_stack_name(problem->stack), problem->system.name);
+    if (estimate->comparable_runs) /* of the family of the system, as its accelerators are */
+        kerf_text_printf(&words, ", from %d measured runs of %s on %.*s%s.", estimate->comparable_runs,
+                         kerf_stack_name(problem->stack), (int)strcspn(problem->system.name, "-"), problem->system.name,
+                         problem->system.overridden ? ", without what is set" : "");
     else
         kerf_text_printf(&words, "; nothing like this was measured (%s on %s).", kerf_stack_name(problem->stack),
                          problem->system.name);

@@ -37,6 +37,15 @@ hybrid() { "$KERF" estimate llama3_8b -s h100 -b 128 --layout tp=8 --format json
 hybrid --set gemm.fp8_efficiency=0.9,gemm.efficiency=0.5 --set vector_flops_per_s=1
 hybrid --set gemm.efficiency=0.5 --set gemm.efficiency=0.6
 hybrid --set num_hidden_layers=16,max_position_embeddings=4096
+
+echo "== the interval names the systems that were measured, as they are"
+"$KERF" systems h100 | sed 's/"name": "h100"/"name": "h100-mine"/' >mine.json
+rests_on() {
+    "$KERF" estimate llama3_8b -b 64 --seq-length 4096 --layout dp=4,tp=2 "$@" 2>&1 | tr '\n' ' ' | tr -s ' ' |
+        grep -o 'interval[^;]* measured runs of [^.]*[.]'
+}
+rests_on -s mine.json
+rests_on -s h100 --set scale_up.latency_s=9us
 echo "== JSON and CSV"
 "$KERF" estimate gpt3 -s a100 -b 1536 --layout $one --format json >one.json
 json <one.json
