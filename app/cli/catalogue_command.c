@@ -275,7 +275,7 @@ static int32_t check_options(const struct catalogue_options *options, struct ker
                         : options->precision   ? "--precision"
                                                : NULL;
     if (given && options->system == NULL)
-        return kerf_error_set(err, KERF_EINVALID, "%s says how the model is sharded on a system: also give --system",
+        return kerf_error_set(err, KERF_EINVALID, "%s is for what the model's sizes cost on a system: also give --system",
                               given);
     if (options->source && options->names.count == 0)
         return kerf_error_set(err, KERF_EINVALID, "--source prints the file of a model: name the model");
