@@ -60,14 +60,17 @@ static void plural(struct kerf_text *out, int64_t count, const char *noun) {
     kerf_text_printf(out, " %s%s", noun, count == 1 ? "" : noun[strlen(noun) - 1] == 'h' ? "es" : "s");
 }
 
-void words_model(struct kerf_text *out, const struct kerf_model *model) {
+static void words_sizes(struct kerf_text *out, const struct kerf_model *model, int64_t dense_width) {
     plural(out, model->num_hidden_layers, "layer");
     kerf_text_add(out, ", hidden size ");
     quantity_count(out, model->hidden_size);
-    kerf_text_add(out, ", feed-forward ");
-    quantity_count(out, model->intermediate_size);
+    if (dense_width > 0) kerf_text_add(out, ", feed-forward "), quantity_count(out, dense_width);
     kerf_text_add(out, ", ");
     plural(out, model->num_attention_heads, "head");
+}
+
+void words_model(struct kerf_text *out, const struct kerf_model *model) {
+    words_sizes(out, model, model->intermediate_size);
 }
 
 /* "70.6 B", "1.01 T" */
@@ -80,6 +83,9 @@ static void billions(struct kerf_text *out, int64_t count) {
 static void words_decoder(struct kerf_text *out, const struct kerf_model *model) {
     const struct kerf_layer_kind *kind = &model->kinds[model->runs[model->num_runs - 1].kind];
     struct kerf_model_counts counts;
+    int64_t dense_width = 0; /* intermediate_size may be that of no layer */
+    for (int32_t k = 0; k < model->num_kinds; k++)
+        if (model->kinds[k].mlp.width > dense_width) dense_width = model->kinds[k].mlp.width;
     kerf_model_count(model, &counts);
     billions(out, counts.parameters);
     kerf_text_add(out, " parameters");
@@ -89,7 +95,7 @@ static void words_decoder(struct kerf_text *out, const struct kerf_model *model)
         kerf_text_add(out, " of them active");
     }
     kerf_text_add(out, ": ");
-    words_model(out, model);
+    words_sizes(out, model, dense_width);
     if (kind->attention.kv_rank > 0)
         kerf_text_add(out, ", latent attention");
     else if (kind->attention.kv_heads < kind->attention.heads)
@@ -97,6 +103,8 @@ static void words_decoder(struct kerf_text *out, const struct kerf_model *model)
     if (kind->mlp.experts == 0) return;
     kerf_text_add(out, ", ");
     plural(out, kind->mlp.experts, "expert");
+    kerf_text_add(out, " of ");
+    quantity_count(out, kind->mlp.expert_width);
     kerf_text_printf(out, ", %lld a token", (long long)kind->mlp.top_k);
 }
 

@@ -38,6 +38,11 @@ hybrid --set gemm.fp8_efficiency=0.9,gemm.efficiency=0.5 --set vector_flops_per_
 hybrid --set gemm.efficiency=0.5 --set gemm.efficiency=0.6
 hybrid --set num_hidden_layers=16,max_position_embeddings=4096
 
+echo "== the sizes are those of layers, dense ones and experts"
+for model in qwen3_30b_a3b llama4_maverick deepseek_v3; do
+    "$KERF" estimate $model -s h100 -b 64 --seq-length 4096 --layout tp=8,dp=8,ep=64 --mtp-layers 0 | sed -n 2,4p
+done
+
 echo "== the interval names the systems that were measured, as they are"
 "$KERF" systems h100 | sed 's/"name": "h100"/"name": "h100-mine"/' >mine.json
 rests_on() {
