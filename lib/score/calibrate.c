@@ -354,6 +354,22 @@ static int32_t site_rows(const struct corpus *corpus, const char *system, const 
     return count;
 }
 
+/* The systems of the rows, each once. */
+static int32_t no_row(const struct corpus *corpus, const char *system, struct kerf_error *err) {
+    struct kerf_text others = {0};
+    for (size_t i = 0; i < corpus->runs->count; i++) {
+        const char *other = corpus->jobs[i].system;
+        size_t first = 0;
+        while (other && (!corpus->jobs[first].system || strcmp(corpus->jobs[first].system, other) != 0)) first++;
+        if (other && first == i)
+            kerf_text_printf(&others, "%s%s", others.length ? ", " : "; there are rows of ", other);
+    }
+    kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s%s", system,
+                   others.length && !others.failed ? others.data : "");
+    kerf_text_free(&others);
+    return KERF_EINVALID;
+}
+
 static int32_t fit_site(struct fit_row *rows, int32_t count, const struct score_constants *from,
                         struct calibration *calibration, struct kerf_error *err) {
     struct calibration *scratch = malloc(sizeof *scratch);
@@ -395,19 +411,18 @@ int32_t calibrate_site(const struct runs *runs, const struct calibrate_logged *l
     if (rows == NULL) return error_no_memory(err, "the site");
     memset(ret_calibration, 0, sizeof *ret_calibration);
     ret_calibration->constants = *from;
-    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site"), found_system, found_stack;
+    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site");
+    if (code == KERF_OK) code = price_check_system(from, system, err);
+    if (code == KERF_OK && stack) code = price_check_stack(from, stack, err);
     if (code == KERF_OK) {
         int32_t count = site_rows(&corpus, system, stack, rows, &ret_calibration->refused);
         if (logged && !logged_job(logged, system, stack, &corpus.arena, &job))
             code = error_no_memory(err, "the site");
-        else if (logged && !price_find(from, &job, &found_system, &found_stack))
-            code = kerf_error_set(err, KERF_EUNKNOWN, "no system '%.64s' or stack '%.64s' has constants", system,
-                                  job.stack);
         else if (logged)
-            rows[count++] = (struct fit_row){&job, FIT_TIME, logged->step_s, 1};
+            code = price_check_stack(from, job.stack, err);
+        if (code == KERF_OK && logged) rows[count++] = (struct fit_row){&job, FIT_TIME, logged->step_s, 1};
         if (code == KERF_OK)
-            code = count ? fit_site(rows, count, from, ret_calibration, err)
-                         : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
+            code = count ? fit_site(rows, count, from, ret_calibration, err) : no_row(&corpus, system, err);
     }
     corpus_free(&corpus);
     free(rows);

@@ -58,10 +58,9 @@ int predict_jobs(const struct score_constants *constants, const struct job *jobs
 int32_t predict_runs(const struct score_constants *constants, const struct runs *runs, const char *stack,
                      struct prediction *ret_predictions, struct kerf_error *err) {
     struct arena arena = {NULL}, scratch = {NULL};
-    int good = 1, known = stack == NULL;
-    for (int32_t i = 0; i < constants->num_stacks && !known; i++) known = strcmp(constants->stacks[i].name, stack) == 0;
-    if (!known)
-        return kerf_error_set(err, KERF_EUNKNOWN, "no stack is called '%.64s'; `kerf stacks` lists the names", stack);
+    int good = 1;
+    int32_t code = stack ? price_check_stack(constants, stack, err) : KERF_OK;
+    if (code != KERF_OK) return code;
     for (size_t i = 0; good && i < runs->count; i++) {
         struct job job;
         arena_reset(&arena);

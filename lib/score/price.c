@@ -84,6 +84,18 @@ int32_t constants_load(struct score_constants *ret_constants, struct kerf_error 
     return code == KERF_OK ? load_all("stacks", ret_constants, err) : code;
 }
 
+int32_t price_check_system(const struct score_constants *constants, const char *system, struct kerf_error *err) {
+    for (int32_t i = 0; i < constants->num_systems; i++)
+        if (strcmp(constants->systems[i].name, system) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EUNKNOWN, "no system is called '%.64s'; `kerf systems` lists the names", system);
+}
+
+int32_t price_check_stack(const struct score_constants *constants, const char *stack, struct kerf_error *err) {
+    for (int32_t i = 0; i < constants->num_stacks; i++)
+        if (strcmp(constants->stacks[i].name, stack) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EUNKNOWN, "no stack is called '%.64s'; `kerf stacks` lists the names", stack);
+}
+
 /* ---- Prices ----------------------------------------------------------------------------------------------- */
 
 int price_find(const struct score_constants *constants, const struct job *job, int32_t *ret_system,

@@ -25,6 +25,10 @@ int32_t constants_load(struct score_constants *ret_constants, struct kerf_error 
 double *constants_attention(struct kerf_system *system, enum job_attention attention);
 double *constants_products(struct kerf_system *system, enum job_precision precision);
 
+/* KERF_EUNKNOWN where there are no constants of that name. */
+int32_t price_check_system(const struct score_constants *constants, const char *system, struct kerf_error *err);
+int32_t price_check_stack(const struct score_constants *constants, const char *stack, struct kerf_error *err);
+
 /* Where the job's constants are; 0 where there are none. */
 int price_find(const struct score_constants *constants, const struct job *job, int32_t *ret_system, int32_t *ret_stack);
 

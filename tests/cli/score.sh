@@ -72,6 +72,8 @@ printf 'id,source\n1,2\n' >short.csv
 run score short.csv
 run calibrate runs.csv
 run calibrate runs.csv --system b200
+run calibrate runs.csv --system h100-hgx
+run calibrate runs.csv --system h100 --stack nobody
 run calibrate runs.csv --system h100 --all
 run calibrate runs.csv --all --folds 3
 run calibrate runs.csv --system h100 --without-set nobody
