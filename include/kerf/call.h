@@ -3,9 +3,9 @@
  * One door to the engines: a verb and a JSON request in, the JSON answer out. For programs in other languages, and for
  * HTTP.
  *
- * The members of a request are the options of `kerf VERB`, with _ for -, and "model" or "schedule" for its argument:
- * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
- * itself, an object. A member that is null counts as left out.
+ * The members of a request are the options of `kerf VERB`, with _ for -, and "model", "schedule" or, of score, "runs" (the
+ * text of a table) for its argument: numbers, texts, true or false for a flag, an array where an option takes a list. "model"
+ * and "system" may be a description itself, an object. A member that is null counts as left out.
  *
  * "schedule" also takes "files", an object with the text of each: its names stand for files in "schedule" ("mine.txt",
  * "torch.csv"), "plan" and "times", and for the file "trace" or those of the folder ("traces/rank0.json"). The answer is
@@ -18,9 +18,9 @@
  * A study that asks and is told, for programs that measure by themselves:
  *
  *     struct kerf_asker *asker;
- *     kerf_asker_create("{\"params\":{\"batch\":[128,256]}}", 31, &asker, &err);
+ *     kerf_asker_create("{\"params\":{\"batch\":[128,256]}}", 30, &asker, &err);
  *     kerf_asker_ask(asker, &answer, &err);             {"setting":{"batch":128},"reason":"...","stop":null}
- *     kerf_asker_tell(asker, "{\"setting\":{\"batch\":128},\"value\":2.5}", 39, &err);
+ *     kerf_asker_tell(asker, "{\"setting\":{\"batch\":128},\"value\":2.5}", 37, &err);
  *     kerf_asker_free(asker);
  *
  * A program:
@@ -65,7 +65,7 @@ struct kerf_call_options {
     const char *trace;  /* the file or folder that "trace":"-" stands for; NULL: none */
 };
 
-/** The verbs one after the other, "plan", "estimate", "schedule", "launch"; NULL behind the last. */
+/** The verbs one after the other, "plan", "estimate", "schedule", "launch", "score"; NULL behind the last. */
 KERF_API const char *kerf_call_verb_at(size_t index);
 
 /**

@@ -49,8 +49,11 @@ static struct call_progress progress_of(const struct request *request) {
 
 static int32_t parse(const struct command *command, const struct request *request, void *values,
                      struct kerf_error *err) {
-    int32_t help;
-    return options_parse(command, request->num_arguments, request->arguments, values, &help, err);
+    int32_t help = 0;
+    int32_t code = options_parse(command, request->num_arguments, request->arguments, values, &help, err);
+    if (code != KERF_OK || !help) return code;
+    options_free(command, values);
+    return kerf_error_set(err, KERF_EUNKNOWN, "unknown option --help; `kerf help %s` tells the options", command->name);
 }
 
 static int32_t answer_plan(const struct command *command, const struct request *request, struct kerf_text *out,
@@ -218,6 +221,23 @@ static const struct option launch_options[] = {
     {.name = NULL},
 };
 
+/* What reading or writing would ignore. */
+static int32_t check_launch(const struct launch_values *values, int has_plan, struct kerf_error *err) {
+    const char *written = has_plan ? "plan" : values->rank ? "rank" : NULL;
+    const char *read = values->texts.count ? "text"
+                       : values->name      ? "name"
+                       : values->framework ? "framework"
+                       : values->gpus      ? "gpus"
+                                           : NULL;
+    if (values->write && read)
+        return kerf_error_set(err, KERF_EINVALID, "\"%s\" is for a launch that is read, and \"write\" writes one",
+                              read);
+    if (!values->write && written)
+        return kerf_error_set(err, KERF_EINVALID, "\"%s\" is for a launch that is written, and \"write\" is missing",
+                              written);
+    return KERF_OK;
+}
+
 static int32_t read_launch(const struct launch_values *values, struct kerf_json *json, struct kerf_error *err) {
     const struct kerf_launch_options how = {
         .framework = values->framework, .version = values->version, .gpus = values->gpus};
@@ -241,7 +261,8 @@ static int32_t write_launch(const struct launch_values *values, const char *plan
     if (code == KERF_OK && plan == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "\"plan\" is missing: the answer that is to be launched");
     if (code == KERF_OK)
-        code = kerf_launch_plan_parse(plan, strlen(plan), "plan", (int32_t)values->rank, problem, &layout, err);
+        code = kerf_launch_plan_parse(plan, strlen(plan), "plan", values->rank ? (int32_t)values->rank : 1, problem,
+                                      &layout, err);
     if (code == KERF_OK) code = kerf_launch_write(framework, values->version, problem, &layout, &text, err);
     if (code == KERF_OK) {
         kerf_json_string(json, "framework", kerf_framework_name(framework));
@@ -255,15 +276,17 @@ static int32_t write_launch(const struct launch_values *values, const char *plan
 
 static int32_t answer_launch(const struct command *command, const struct request *request, struct kerf_text *out,
                              struct kerf_error *err) {
-    struct launch_values values = {.rank = 1};
+    struct launch_values values = {.rank = 0};
     struct kerf_json json;
     int32_t code = parse(command, request, &values, err);
     if (code != KERF_OK) return code;
+    const char *plan = request->plan_json ? request->plan_json : values.plan;
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
-    code = values.write ? write_launch(&values, request->plan_json ? request->plan_json : values.plan, &json, err)
-                        : read_launch(&values, &json, err);
+    code = check_launch(&values, plan != NULL, err);
+    if (code == KERF_OK)
+        code = values.write ? write_launch(&values, plan, &json, err) : read_launch(&values, &json, err);
     kerf_json_close(&json, '}');
     options_free(command, &values);
     return code;
@@ -433,21 +456,22 @@ static char *option_text(struct request *request, const char *key, const char *v
     return text;
 }
 
-static int is_repeated(const struct command *command, const char *key) {
+/* NULL: there is none. */
+static const struct option *find_option(const struct command *command, const char *key) {
     for (const struct option *option = command->options; option->name; option++) {
         size_t length = strlen(key), i = 0;
         while (i < length && option->name[i] == (key[i] == '_' ? '-' : key[i])) i++;
-        if (i == length && option->name[i] == 0) return option->type == OPTION_STRINGS;
+        if (i == length && option->name[i] == 0) return option;
     }
-    return 0;
+    return NULL;
 }
 
-static int32_t add_list(struct request *request, const struct json_object *root, const struct command *command,
+static int32_t add_list(struct request *request, const struct json_object *root, const struct option *option,
                         const char *key, const json_t *list, struct kerf_error *err) {
     struct kerf_text text = {0};
     const json_t *item;
     size_t i;
-    int repeats = is_repeated(command, key);
+    int repeats = option && option->type == OPTION_STRINGS;
     int32_t code = KERF_OK;
     json_array_foreach((json_t *)list, i, item) {
         if (i > 0 && !repeats) kerf_text_add(&text, ",");
@@ -467,9 +491,13 @@ static int32_t add_list(struct request *request, const struct json_object *root,
 static int32_t add_option(struct request *request, const struct json_object *root, const struct command *command,
                           const char *key, const json_t *value, struct kerf_error *err) {
     struct kerf_text text = {0};
-    if (json_is_array(value)) return add_list(request, root, command, key, value, err);
-    if (json_is_true(value)) return add_argument(request, option_text(request, key, NULL), err);
-    if (json_is_false(value)) return KERF_OK;
+    const struct option *option = find_option(command, key);
+    if (json_is_array(value)) return add_list(request, root, option, key, value, err);
+    if (json_is_false(value) && option && option->type == OPTION_FLAG) return KERF_OK;
+    if (json_is_boolean(value) && option && option->type != OPTION_FLAG)
+        return json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a number, a text or a list of them, not %s",
+                         key, json_is_true(value) ? "true" : "false");
+    if (json_is_boolean(value)) return add_argument(request, option_text(request, key, NULL), err);
     if (!write_value(&text, value))
         return json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a number, a text, true or a list of them", key);
     int32_t code = text.failed ? error_no_memory(err, "the request")
@@ -550,7 +578,8 @@ static int32_t read_request(struct request *request, const struct verb *verb, co
     int32_t code = KERF_OK;
     json_object_foreach(root->json, key, value) {
         int is_plan = strcmp(key, "plan") == 0 && verb->answer == answer_launch;
-        int is_description = strcmp(key, "model") == 0 || strcmp(key, "system") == 0 || is_plan;
+        int is_model = strcmp(key, "model") == 0 && strcmp(verb->argument, "model") == 0;
+        int is_description = is_model || strcmp(key, "system") == 0 || is_plan;
         if (code != KERF_OK) break;
         if (json_is_null(value)) continue;
         if (strcmp(key, "files") == 0 && verb->answer == answer_schedule) {

@@ -133,6 +133,29 @@ static void mistakes_are_those_of_the_command_line(void **state) {
     refuses("schedule", "{\"schedule\":\"zb_h9\",\"devices\":4,\"microbatches\":8}", "did you mean zb_h");
 }
 
+static void nothing_is_ignored(void **state) {
+    (void)state;
+    refuses("plan", "{\"model\":\"gpt3\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":8,\"seq_length\":false}",
+            "\"seq_length\" must be a number, a text or a list of them, not false");
+    refuses("plan", "{\"model\":\"gpt3\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":8,\"wy\":false}",
+            "did you mean --why?");
+    refuses("plan", "{\"help\":true,\"model\":\"gpt3\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":8}",
+            "unknown option --help");
+    refuses("score", "{\"help\":true,\"runs\":\"id\\n\"}", "unknown option --help");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"model\":{}}",
+            "\"model\" must be a number");
+    refuses("launch", "{\"text\":\"x\",\"model\":{}}", "\"model\" must be a number");
+    refuses("launch", "{\"text\":\"x\",\"plan\":{}}", "\"plan\" is for a launch that is written");
+    refuses("launch", "{\"text\":\"x\",\"rank\":2}", "\"rank\" is for a launch that is written");
+    refuses("launch", "{\"write\":\"megatron\",\"plan\":{},\"text\":\"x\"}", "\"text\" is for a launch that is read");
+    refuses("launch", "{\"write\":\"megatron\",\"plan\":{},\"name\":\"x\"}", "\"name\" is for");
+    refuses("launch", "{\"write\":\"megatron\",\"plan\":{},\"framework\":\"x\"}", "\"framework\" is for");
+    refuses("launch", "{\"write\":\"megatron\",\"plan\":{},\"gpus\":8}", "\"gpus\" is for");
+    json_t *json = ask("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"no_ops\":false}");
+    assert_non_null(json_object_get(json, "ops"));
+    json_decref(json);
+}
+
 static void files_are_read_by_permission_alone(void **state) {
     (void)state;
     const char *const file = KERF_SOURCE_DIR "/share/models/gpt3.json";
@@ -409,6 +432,7 @@ int main(void) {
         cmocka_unit_test(an_estimate_is_the_plan_of_its_layout),
         cmocka_unit_test(a_description_stands_for_a_name),
         cmocka_unit_test(mistakes_are_those_of_the_command_line),
+        cmocka_unit_test(nothing_is_ignored),
         cmocka_unit_test(files_are_read_by_permission_alone),
         cmocka_unit_test(progress_ends_the_work_with_what_is_known),
         cmocka_unit_test(eight_threads_may_call),
