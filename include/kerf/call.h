@@ -92,7 +92,8 @@ KERF_API int32_t kerf_call_schema(const char *verb, char **ret_schema, struct ke
  * "default" (a setting), "policy", "prefer", "within", "margin", "confidence", "seed" and "max_runs" are those of struct
  * kerf_tune_question, "maximize" and "time" its flags; "subject_to" is an array of limits, "p99_ms <= 50" (as of
  * kerf_trial_runner_limit), whose numbers are told as "outputs"; "pareto" names the output that is a second objective,
- * "p99_ms" or "more tokens_per_s". KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
+ * "p99_ms" or "more tokens_per_s". Numbers are at most 2^53 - 1, seed too, up to which doubles are exact.
+ * KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
  *
  * One thread at a time may use an asker. Answers are given back with kerf_call_free.
  */
@@ -107,7 +108,7 @@ KERF_API struct kerf_asker *kerf_asker_free(struct kerf_asker *asker);
 KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
 /** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. With limits
- * "outputs":{"p99_ms":41} has the number of each; a setting that broke one twice is not the answer. */
+ * "outputs":{"p99_ms":41} has the number of each, unless the setting failed; one that broke a limit twice is not the answer. */
 KERF_API int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_t length,
                                  struct kerf_error *err);
 

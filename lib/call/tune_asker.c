@@ -18,6 +18,9 @@
 
 enum { PARAMS_MAX = 32 /* of a space */, VALUES_MAX = 4096, PENDING_MAX = 64 };
 
+/* Numbers of JSON are read as doubles: beyond, one whole number could come back as another. */
+static const int64_t WHOLE_MAX = ((int64_t)1 << 53) - 1;
+
 /* The values of a parameter as they were given, in the order of the space; none where a range was given. */
 struct given {
     const json_t **of; /* [count] */
@@ -34,8 +37,8 @@ struct kerf_asker {
     struct output_limit limits[OUTPUT_LIMITS_MAX];
     int32_t num_limits, told;
     char second[OUTPUT_NAME_SIZE]; /* the output that is the second objective; "": there is one */
-    char *is_asked;                /* [capacity of the space]: asked for and not told since; it counts as being measured */
-    char *is_told;                 /* likewise */
+    char *is_asked; /* [capacity of the space]: asked for and not told since; it counts as being measured */
+    char *is_told;  /* likewise */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
@@ -63,6 +66,12 @@ static void add_value(struct kerf_text *out, const json_t *value, size_t index, 
         kerf_text_add(out, json_is_string(value) ? json_string_value(value) : json_is_true(value) ? "true" : "false");
 }
 
+static int32_t beyond_whole(const struct json_object *params, const char *name, struct kerf_error *err) {
+    return json_fail(params, name, KERF_EINVALID, err,
+                     "numbers of \"%s\" must lie between %lld and %lld; give others as texts", name,
+                     (long long)-WHOLE_MAX, (long long)WHOLE_MAX);
+}
+
 /* "batch=128,256": a list of numbers is sorted, because near ones are alike. */
 static int32_t read_values(struct kerf_asker *asker, const struct json_object *params, const char *name,
                            const json_t *values, struct given *given, struct kerf_text *out, struct kerf_error *err) {
@@ -84,6 +93,7 @@ static int32_t read_values(struct kerf_asker *asker, const struct json_object *p
         if (!json_is_number(value) && !json_is_string(value) && !json_is_boolean(value))
             return json_fail(params, name, KERF_EINVALID, err, "values of \"%s\" must be numbers, texts, true or false",
                              name);
+        if (fabs(json_number_value(value)) > (double)WHOLE_MAX) return beyond_whole(params, name, err);
         given->of[i] = value;
         are_numbers &= json_is_number(value);
         is_plain &= !json_is_string(value) || is_safe(json_string_value(value));
@@ -152,8 +162,13 @@ static int32_t make_space(struct kerf_asker *asker, const struct json_object *ro
     }
     code = kerf_tune_space_create(texts, (int32_t)count, wheres, (int32_t)num_wheres, NULL, &asker->space, err);
     if (code != KERF_OK) return code;
-    for (size_t i = 0; i < count; i++)
-        assert(asker->given[i].count == 0 || asker->given[i].count == (size_t)asker->space->params[i].num_values);
+    for (size_t i = 0; i < count; i++) {
+        const struct kerf_tune_param *param = &asker->space->params[i];
+        assert(asker->given[i].count == 0 || asker->given[i].count == (size_t)param->num_values);
+        if (param->kind == KERF_TUNE_INTEGER && /* ascending */
+            (param->integers[0] < -WHOLE_MAX || param->integers[param->num_values - 1] > WHOLE_MAX))
+            return beyond_whole(&params, param->name, err);
+    }
     return read_default(asker, root, err);
 }
 
@@ -212,7 +227,7 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = json_get_string(root, "prefer", JSON_OPTIONAL, &question.prefer, err);
     if (code == KERF_OK) code = json_get_boolean(root, "maximize", JSON_OPTIONAL, &question.maximize, err);
     if (code == KERF_OK) code = json_get_boolean(root, "time", JSON_OPTIONAL, &question.is_time, err);
-    if (code == KERF_OK) code = json_get_integer(root, "seed", JSON_OPTIONAL, 0, INT64_MAX, &question.seed, err);
+    if (code == KERF_OK) code = json_get_integer(root, "seed", JSON_OPTIONAL, 0, WHOLE_MAX, &question.seed, err);
     if (code == KERF_OK) code = json_get_integer(root, "max_runs", JSON_OPTIONAL, 1, INT32_MAX, &runs, err);
     question.max_observations = (int32_t)runs;
     if (code == KERF_OK) code = read_limits(asker, root, err);
@@ -449,14 +464,19 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
     if (code == KERF_OK) code = json_check_keys(&root, names, sizeof names / sizeof *names, err);
     if (code == KERF_OK) code = json_get_object(&root, "setting", JSON_REQUIRED, &setting, err);
     if (code == KERF_OK) code = find_setting(asker, &setting, &told.setting, err);
+    int32_t failed = 0;
+    if (code == KERF_OK && json_has(&root, "failed"))
+        code = json_get_boolean(&root, "failed", JSON_REQUIRED, &failed, err);
     if (code == KERF_OK) {
-        const json_t *value = json_object_get(root.json, "value"), *failed = json_object_get(root.json, "failed");
+        const json_t *value = json_object_get(root.json, "value");
         told.value = json_number_value(value);
-        told.outcome = json_is_true(failed) ? KERF_TUNE_FAILED : KERF_TUNE_VALUE;
-        told.failure = json_is_true(failed) ? KERF_TUNE_FAILURE_OTHER : KERF_TUNE_FAILURE_NONE;
-        if (json_is_true(failed) ? value && !json_is_null(value) : !json_is_number(value))
+        told.outcome = failed ? KERF_TUNE_FAILED : KERF_TUNE_VALUE;
+        told.failure = failed ? KERF_TUNE_FAILURE_OTHER : KERF_TUNE_FAILURE_NONE;
+        if (failed ? value && !json_is_null(value) : !json_is_number(value))
             code = json_fail(&root, "value", KERF_EINVALID, err,
                              "an observation has a number as \"value\", or \"failed\":true");
+        else if (failed && json_has(&root, "outputs"))
+            code = json_fail(&root, "outputs", KERF_EINVALID, err, "a setting that failed has no \"outputs\"");
     }
     int kept = 1;
     double second = NAN;

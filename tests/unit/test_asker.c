@@ -264,12 +264,18 @@ static void mistakes_are_told(void **state) {
     refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a b\"}", "must be a name, such as memory");
     refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"more \"}", "must be a name, such as memory");
     refuses("{\"params\":{\"x\":[1,2]},\"pareto\":\"a\",\"policy\":\"race\"}", "race");
+    refuses("{\"params\":{\"x\":[1,2]},\"seed\":9007199254740993}", "must lie between 0 and 9007199254740991");
+    refuses("{\"params\":{\"x\":[1,9007199254740993]}}", "must lie between -9007199254740991 and 9007199254740991");
+    refuses("{\"params\":{\"x\":\"9007199254740992..9007199254740993\"}}",
+            "must lie between -9007199254740991 and 9007199254740991");
     struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2]}}");
     static const struct {
         const char *told, *part;
     } cases[] = {{"{\"setting\":{\"x\":1}}", "has a number as \"value\""},
                  {"{\"setting\":{\"x\":1},\"value\":\"fast\"}", "has a number as \"value\""},
                  {"{\"setting\":{\"x\":1},\"value\":1,\"failed\":true}", "or \"failed\":true"},
+                 {"{\"setting\":{\"x\":1},\"value\":1,\"failed\":1}", "\"failed\" must be true or false"},
+                 {"{\"setting\":{\"x\":1},\"failed\":true,\"outputs\":{\"y\":1}}", "that failed has no \"outputs\""},
                  {"{\"setting\":{\"x\":3},\"value\":1}", "not a value of \"x\""},
                  {"{\"setting\":{\"x\":1,\"z\":1},\"value\":1}", "z"},
                  {"{\"value\":1}", "\"setting\" is missing"}};
