@@ -306,8 +306,8 @@ struct kerf_catalogue {
     size_t count;
 };
 
-/** All "models" or "systems": those in the library, in the order of share/, then NAME.json, of other names, in models/ or
- * systems/ of $KERF_CATALOGUE, of $XDG_DATA_HOME/kerf (without the variable ~/.local/share/kerf) and of $KERF_DATA_DIR
+/** All "models", "systems" or "stacks": those in the library, in the order of share/, then NAME.json, of other names, in the
+ * folder of that name in $KERF_CATALOGUE, of $XDG_DATA_HOME/kerf (without the variable ~/.local/share/kerf) and of $KERF_DATA_DIR
  * (without the variable PREFIX/share/kerf). Given back with kerf_catalogue_free. */
 KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
 KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */

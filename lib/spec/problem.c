@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem as a whole, and the names of the choices it holds. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 #include "spec/description.h"
 
@@ -56,6 +57,12 @@ static int32_t check_count(const char *name, int64_t value, struct kerf_error *e
                           (long long)KERF_COUNT_MAX, (long long)value);
 }
 
+/* 0: not told */
+static int32_t check_amount(const char *name, double value, struct kerf_error *err) {
+    if (isfinite(value) && value >= 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of at least 0, not %g", name, value);
+}
+
 static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error *err) {
     if ((uint32_t)problem->strategy >= KERF_STRATEGY_COUNT || (uint32_t)problem->attention >= KERF_ATTENTION_COUNT)
         return kerf_error_set(err, KERF_EINVALID, "strategy %d or attention %d does not exist", (int)problem->strategy,
@@ -93,5 +100,8 @@ int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err
                               "%s has no max_position_embeddings: give a sequence length from 1 to %lld",
                               problem->model.name, (long long)KERF_COUNT_MAX);
     if (code == KERF_OK) code = check_count("seq_length", problem->seq_length, err);
+    if (code == KERF_OK) code = check_amount("memory_share", problem->memory_share, err);
+    if (code == KERF_OK) code = check_amount("training_tokens", problem->training_tokens, err);
+    if (code == KERF_OK) code = check_amount("device_hour_price", problem->device_hour_price, err);
     return code;
 }

@@ -450,13 +450,32 @@ static void refuses_questions_without_sense(void **state) {
     }
 }
 
+static void refuses_amounts_without_sense(void **state) {
+    (void)state;
+    static const size_t members[] = {offsetof(struct kerf_problem, memory_share),
+                                     offsetof(struct kerf_problem, training_tokens),
+                                     offsetof(struct kerf_problem, device_hour_price)};
+    static const double amounts[] = {-1, INFINITY, NAN};
+    const struct kerf_plan_options options = {.cost_model = cost_model, .top = 1, .threads = 1};
+    for (size_t i = 0; i < 9; i++) {
+        struct kerf_problem problem = small_problem(KERF_STRATEGY_1D, 8, 80e9);
+        struct kerf_plan *plan = NULL;
+        struct kerf_error err;
+        memcpy((char *)&problem + members[i / 3], &amounts[i % 3], sizeof *amounts);
+        assert_int_equal(kerf_plan_search(&problem, 1, &options, &plan, &err), KERF_EINVALID);
+        assert_non_null(strstr(err.message, " must be a number of at least 0, not "));
+        assert_null(plan);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),           cmocka_unit_test(ties_change_nothing),
         cmocka_unit_test(fewer_are_the_first_of_more),      cmocka_unit_test(answers_in_the_order_of_the_questions),
         cmocka_unit_test(the_progress_callback_can_end_it), cmocka_unit_test(nothing_is_guessed_after_an_interruption),
         cmocka_unit_test(the_nearest_needs_least_memory),   cmocka_unit_test(the_fewest_accelerators_are_the_fewest),
-        cmocka_unit_test(the_search_for_the_fewest_ends),   cmocka_unit_test(refuses_questions_without_sense),
+        cmocka_unit_test(the_search_for_the_fewest_ends),   cmocka_unit_test(refuses_amounts_without_sense),
+        cmocka_unit_test(refuses_questions_without_sense),
     };
     return cmocka_run_group_tests(tests, find_model, NULL);
 }
