@@ -121,6 +121,13 @@ static void impossible_shards_are_refused(void **state) {
     layout = shards(1, 2);
     assert_int_equal(advise(llama(text, 32, 4096, 11008, 32000), "h100", &layout, &advice, &err), KERF_EINVALID);
     assert_string_equal(err.message, "ep and etp must be 1: test has no experts");
+    layout = (struct kerf_layout){.tp1 = 2}; /* what a program forgot is 0 */
+    assert_int_equal(advise(llama(text, 32, 4096, 11008, 32000), "h100", &layout, &advice, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "cp must lie between 1 and 1073741824, not 0");
+    layout = shards(1, 1);
+    layout.micro_batch = -1;
+    assert_int_equal(advise(llama(text, 32, 4096, 11008, 32000), "h100", &layout, &advice, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "micro_batch must lie between 1 and 1073741824, not -1");
 }
 
 int main(void) {

@@ -251,6 +251,19 @@ static void advise_on(struct adviser *adviser, enum size size, struct kerf_size 
 
 static int32_t check(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
     const struct kerf_model *model = &problem->model;
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"tp", layout->tp1},
+                  {"cp", layout->cp},
+                  {"ep", layout->ep},
+                  {"etp", layout->etp},
+                  {"micro_batch", layout->micro_batch},
+                  {"seq_length", problem->seq_length}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].value < 1 || counts[i].value > KERF_COUNT_MAX)
+            return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", counts[i].name,
+                                  (ll)KERF_COUNT_MAX, (ll)counts[i].value);
     for (int32_t i = 0; i < model->num_kinds; i++) {
         const struct kerf_layer_kind *kind = &model->kinds[i];
         int64_t tp = layout->tp1, kv_heads = kind->attention.kv_rank > 0 ? tp : kind->attention.kv_heads;
