@@ -206,9 +206,20 @@ static int32_t check(const struct kerf_schedule *schedule, const struct kerf_sch
                 return kerf_error_set(err, KERF_EUNSUPPORTED, "noise is not simulated with offload");
     if (!(noise->relative >= 0 && noise->relative <= 10))
         return kerf_error_set(err, KERF_EINVALID, "the jitter must lie between 0 and 1000 %%, not %g", noise->relative);
+    if (noise->samples < 0)
+        return kerf_error_set(err, KERF_EINVALID, "samples must be 1 or more, or 0 for %d, not %d", SAMPLES,
+                              noise->samples);
+    if (noise->factors && noise->num_factors < 1)
+        return kerf_error_set(err, KERF_EINVALID, "measured factors must be 1 or more, not %lld",
+                              (long long)noise->num_factors);
+    for (int64_t k = 0; noise->factors && k < noise->num_factors; k++)
+        if (!(noise->factors[k] > 0 && isfinite(noise->factors[k])))
+            return kerf_error_set(err, KERF_EINVALID, "measured factors must be finite and above 0, not %g",
+                                  noise->factors[k]);
     for (int32_t d = 0; d < schedule->devices; d++)
-        if ((noise->slow && !(noise->slow[d] > 0)) || (noise->slow_link && !(noise->slow_link[d] >= 0)))
-            return kerf_error_set(err, KERF_EINVALID, "the factor of a slow device or link must be above 0");
+        if ((noise->slow && !(noise->slow[d] > 0 && isfinite(noise->slow[d]))) ||
+            (noise->slow_link && !(noise->slow_link[d] >= 0 && isfinite(noise->slow_link[d]))))
+            return kerf_error_set(err, KERF_EINVALID, "the factor of a slow device or link must be finite and above 0");
     return KERF_OK;
 }
 

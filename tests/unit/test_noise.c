@@ -123,6 +123,17 @@ static void test_refused(void **unused) {
     assert_true(make(&made, "1f1b", 2, 2, 0.1));
     assert_int_equal(kerf_schedule_under_noise(made.schedule, made.times, made.timeline, &wrong, &steps, NULL),
                      KERF_EINVALID);
+    static const double none_above_0[] = {1, 0}, infinite[] = {1, INFINITY};
+    const struct kerf_schedule_noise bad[] = {{.samples = -1},
+                                              {.factors = none_above_0, .num_factors = 2},
+                                              {.factors = infinite, .num_factors = 2},
+                                              {.factors = infinite, .num_factors = 0},
+                                              {.slow = infinite},
+                                              {.slow = none_above_0},
+                                              {.slow_link = infinite}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(kerf_schedule_under_noise(made.schedule, made.times, made.timeline, &bad[i], &steps, NULL),
+                         KERF_EINVALID);
     made.times->blocking = 1;
     assert_int_equal(kerf_schedule_under_noise(made.schedule, made.times, made.timeline, &none, &steps, NULL),
                      KERF_EUNSUPPORTED);
