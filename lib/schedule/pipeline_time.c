@@ -247,13 +247,13 @@ int pipeline_peak(const struct pipeline_question *question, struct pipeline_made
 int pipeline_time(const struct pipeline_question *question, struct pipeline_made *made, struct arena *arena,
                   struct pipeline_answer *ret_answer) {
     const struct known_rule *rule = known(question->rule);
-    assert(pipeline_takes(question->rule, question->devices, question->chunks, question->microbatches));
     ret_answer->bound_s = 0;
     if (is_known(rule, question->devices, question->chunks, question->microbatches)) {
         if (!rule->makespan(question, arena, &ret_answer->makespan_s)) return 0;
         if (ret_answer->peak_bytes && question->activation_bytes) peaks(question, rule, ret_answer->peak_bytes);
         return 1;
     }
+    assert(pipeline_takes(question->rule, question->devices, question->chunks, question->microbatches));
     if (made == NULL || !is_kept(rule, question)) return simulate(question, NULL, arena, ret_answer);
     const struct kerf_schedule_request request =
         request_of(question->rule, question->devices, question->chunks, question->microbatches);

@@ -360,6 +360,24 @@ static void bounds_of_placements(void **state) {
     arena_free(&arena);
 }
 
+/* A global batch of 2^30 samples: more micro-batches than a schedule is made of have a time by formula. */
+static void more_than_can_be_simulated(void **state) {
+    (void)state;
+    struct arena arena = {NULL};
+    static struct pipeline pipeline;
+    const int32_t m = 1 << 30;
+    for (int32_t v = 1; v <= 2; v++) {
+        struct pipeline_answer answer = {0};
+        for (int32_t k = 0; k < 4 * v; k++) pipeline.forward[k] = pipeline.input[k] = pipeline.weight[k] = 1;
+        pipeline.question.latency_s = 0;
+        connect(&pipeline, v == 1 ? "1f1b" : "interleaved_1f1b", 4, v, m);
+        assert_false(pipeline_takes(pipeline.question.rule, 4, v, m));
+        assert_true(pipeline_time(&pipeline.question, NULL, &arena, &answer));
+        assert_true(near(answer.makespan_s, 3 * ((double)m * v + 3), 1e-12));
+    }
+    arena_free(&arena);
+}
+
 /* Equal stages and no latency: the bound of whole backward passes is exact. */
 static void bounds_are_close(void **state) {
     (void)state;
@@ -390,6 +408,7 @@ int main(void) {
                                        cmocka_unit_test(takes_and_places),
                                        cmocka_unit_test(in_flight),
                                        cmocka_unit_test(bounds_of_placements),
+                                       cmocka_unit_test(more_than_can_be_simulated),
                                        cmocka_unit_test(bounds_are_close)};
     return cmocka_run_group_tests(tests, begin_made, end_made);
 }
