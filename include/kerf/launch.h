@@ -125,7 +125,7 @@ struct kerf_launch_options {
     const char *framework; /* its name; NULL: recognised */
     const char *version; /* the release that it is for, such as "0.15.0": flags that it does not have are then refused,
                               as it would; NULL: not checked */
-    int64_t gpus;        /* 0: as the launch says */
+    int64_t gpus;        /* 1 .. 2^30; 0: as the launch says */
     kerf_launch_file file; /* NULL: files that the launch names are not read */
     void *context;         /* of file */
 };

@@ -47,7 +47,8 @@ static enum launch_form form_of(const char *name, const char *text, size_t lengt
         if (*text == '[' && text + 1 < stop && isalpha((unsigned char)text[1])) return LAUNCH_TOML;
         const char *key = text;
         while (text < stop && (isalnum((unsigned char)*text) || *text == '_')) text++;
-        int is_key = text > key && text < stop && *text == ':' && (text + 1 == stop || text[1] == ' ' || text[1] == '\r');
+        int is_key =
+            text > key && text < stop && *text == ':' && (text + 1 == stop || text[1] == ' ' || text[1] == '\r');
         return is_key ? LAUNCH_YAML : LAUNCH_SCRIPT;
     }
     return LAUNCH_SCRIPT;
@@ -485,6 +486,9 @@ int32_t kerf_launch_read(const char *text, size_t length, const char *name, cons
     if (options == NULL) options = &none;
     if (length > LAUNCH_BYTES_MAX)
         return launch_fail(err, name, 0, KERF_EINVALID, "a launch has at most %d MiB", LAUNCH_BYTES_MAX >> 20);
+    if (options->gpus < 0 || options->gpus > KERF_COUNT_MAX)
+        return launch_fail(err, name, 0, KERF_EINVALID, "gpus must lie between 1 and %d, or be 0: as the launch says",
+                           KERF_COUNT_MAX);
     if (options->framework) code = kerf_framework_parse(options->framework, &framework, err);
     if (code != KERF_OK) return code;
     struct launch_whole *whole = arena_alloc(&arena, 1, sizeof *whole);

@@ -111,6 +111,14 @@ static void test_never_run(void **state) {
     check_refused("a.sh", "f() { f; f; }\nf\n", KERF_ESYNTAX, "deep");
     check_refused("a.sh", "echo hello\n", KERF_EUNKNOWN, "--framework");
     check_refused("a.sh", "pretrain_gpt.py " SHAPE "--tensor-model-parallel-size 2\n", KERF_EINVALID, "--gpus");
+    for (int64_t gpus = -1; gpus <= KERF_COUNT_MAX + 1; gpus += KERF_COUNT_MAX + 2) {
+        const char *text = "#SBATCH --nodes 2\ntorchrun --nproc-per-node 8 pretrain_gpt.py " SHAPE "\n";
+        const struct kerf_launch_options options = {.gpus = gpus};
+        struct kerf_launch *launch = NULL;
+        struct kerf_error err;
+        assert_int_equal(kerf_launch_read(text, strlen(text), "a.sh", &options, &launch, &err), KERF_EINVALID);
+        assert_string_equal(err.message, "gpus must lie between 1 and 1073741824, or be 0: as the launch says");
+    }
     check_refused("a.sh", "torchrun pretrain_gpt.py " SHAPE "--pipeline-model-parallel-size two\n", KERF_EINVALID,
                   "whole number");
 }
