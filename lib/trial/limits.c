@@ -37,6 +37,9 @@ int32_t limits_want(struct limits *limits, const char *name, struct kerf_error *
     if (strlen(name) >= sizeof limits->wanted)
         return kerf_error_set(err, KERF_EINVALID, "\"%.20s...\" has more than %zu characters", name,
                               sizeof limits->wanted - 1);
+    if (limits->wanted[0])
+        return kerf_error_set(err, KERF_EINVALID, "a run tells one further number, and \"%s\" is asked for already",
+                              limits->wanted);
     int32_t code = add_name(limits, name, err);
     if (code == KERF_OK) memcpy(limits->wanted, name, strlen(name) + 1);
     return code;

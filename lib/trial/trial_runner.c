@@ -212,6 +212,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     runner->command = *command;
     runner->root = command->root ? command->root : "";
     runner->guard.pipe = -1;
+    runner->told = (double)NAN;
     runner->created_s = clock_ticks_s();
     runner->protocol = find_protocol(command->protocol);
     if (runner->command.slots == 0) runner->command.slots = 1;

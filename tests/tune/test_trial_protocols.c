@@ -132,6 +132,10 @@ static void limits(void **state) {
     for (int i = 0; i < OUTPUT_LIMITS_MAX; i++)
         assert_int_equal(kerf_trial_runner_limit(runner, "x < 1", &err), KERF_OK);
     assert_int_equal(kerf_trial_runner_limit(runner, "x < 1", &err), KERF_EINVALID);
+    assert_true(isnan(kerf_trial_told(runner)));
+    assert_int_equal(kerf_trial_runner_tell(runner, "memory", &err), KERF_OK);
+    assert_int_equal(kerf_trial_runner_tell(runner, "x", &err), KERF_EINVALID);
+    assert_string_equal(err.message, "a run tells one further number, and \"memory\" is asked for already");
     free_and_check(runner);
 }
 
