@@ -26,8 +26,15 @@ Progress = Optional[Callable[[float], Any]]
 
 
 def _request(**options: Any) -> Dict[str, Any]:
-    # for_="megatron": a word of Python's own has _ behind it
-    return {name.rstrip("_"): value for name, value in options.items() if value is not None}
+    request: Dict[str, Any] = {}
+    for name, value in options.items():
+        key = name.rstrip("_")  # for_="megatron": a word of Python's own has _ behind it
+        if value is None:
+            continue
+        if key in request:
+            raise TypeError(f"{key} is given twice, as {name} too")
+        request[key] = value
+    return request
 
 
 def _asked(verb: str, request: Dict[str, Any], progress: Progress) -> Tuple[Any, Optional[Callable[[], str]]]:

@@ -198,6 +198,20 @@ class Mistakes(unittest.TestCase):
             kerf.plan(model="gpt3", system="h100", gpus=float("nan"), global_batch=8)
         self.assertRaises(TypeError, kerf.plan, model="gpt3", system="h100", gpus=object(), global_batch=8)
 
+    def test_nothing_is_ignored(self):
+        schedule = {"schedule": "1f1b", "devices": 4, "microbatches": 8}
+        for ask, options, part in ((kerf.plan, {**WORK, "gpus": 8, "seq_length": False}, '"seq_length" must be a number'),
+                                   (kerf.plan, {**WORK, "gpus": 8, "tpp": False}, "unknown option --tpp"),
+                                   (kerf.plan, {**WORK, "gpus": 8, "help": True}, "unknown option --help"),
+                                   (kerf.schedule, {**schedule, "model": {"hidden_size": 8}}, '"model" must be a number'),
+                                   (kerf.launch, {"source": "a launch", "rank": 2}, '"rank" is for a launch that is written'),
+                                   (kerf.write_launch, {"framework": "megatron", "plan": "{}", "gpus": 8}, '"gpus" is for'),
+                                   (kerf.score, {"help": True}, "unknown option --help")):
+            with self.subTest(part=part), self.assertRaisesRegex(kerf.Error, part):
+                ask(**options)
+        self.assertRaisesRegex(TypeError, "tp is given twice, as tp_ too", kerf.plan, gpus=8, tp=1, tp_=2, **WORK)
+        self.assertIsNone(kerf.plan(gpus=64, why=False, top=1, **WORK).searches[0].why)
+
     def test_progress_may_end_the_work_or_fail(self):
         work = {"model": "gpt3_1t", "system": "h100", "gpus": 1024, "global_batch": 4096, "threads": 1}
         self.assertIs(kerf.plan(progress=lambda done: True, **work).searches[0].proved, False)
