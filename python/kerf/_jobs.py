@@ -63,12 +63,11 @@ def _shared(work: Callable[[], T]) -> T:
     return cast(T, told[0])
 
 
-def _finite(metric: float) -> float:
-    """What the first process tells; the metrics of others are not looked at."""
-    if not math.isfinite(float(metric)):
-        raise Error(f"the metric is {float(metric)}, which the service does not take; a run that diverged reports a "
-                    "finite metric that is far from its target, or raises")
-    return float(metric)
+def _finite(name: str, value: float, instead: str) -> float:
+    """What the first process tells; the numbers of others are not looked at."""
+    if not math.isfinite(float(value)):
+        raise Error(f"the {name} is {float(value)}, which the service does not take; {instead}")
+    return float(value)
 
 
 def _sum(joules: Dict[str, float]) -> float:
@@ -110,6 +109,8 @@ class Run:
         self.stopped, self.converged, self.message = False, False, ""
 
     def __enter__(self) -> BatchSize:
+        self._epoch, self._meter, self._unmeasured = 0, None, ""
+        self.stopped, self.converged, self.message = False, False, ""
         counts_energy = _shared(lambda: bool(self._job.state["spec"]["eta_knob"] > 0))
         answer = _shared(lambda: self._job.jobs.request(
             "GET", "/jobs/batch_size?" + urllib.parse.urlencode({"job_id": self._job.id})))
@@ -149,8 +150,10 @@ class Run:
             raise Error("this run has ended: report() said so")
         energy = self._joules() if energy_j is None else energy_j
         answer = _shared(lambda: self._job.jobs.request("POST", "/report", {
-            **self._trial(), "time": self._clock() - self._began_s, "energy": energy, "metric": _finite(metric),
-            "current_epoch": self._epoch + 1}))
+            **self._trial(), "time": self._clock() - self._began_s, "current_epoch": self._epoch + 1,
+            "energy": _finite("energy", energy, "energy_j is in joules, since the run began"),
+            "metric": _finite("metric", metric, "a run that diverged reports a finite metric that is far from its target, "
+                              "or raises")}))
         self._epoch += 1
         self.stopped, self.converged, self.message = answer["stop_train"], answer["converged"], answer["message"]
         return bool(self.stopped)
@@ -227,7 +230,10 @@ class Jobs:
             raise Error(_reason(refusal)) from None
         except (urllib.error.URLError, OSError, ValueError, http.client.HTTPException) as failure:
             raise Error(f"{self.url} does not answer: {getattr(failure, 'reason', failure)}") from None
-        return cast(Dict[str, Any], json.loads(text)) if text else {}
+        try:
+            return cast(Dict[str, Any], json.loads(text)) if text else {}
+        except ValueError:
+            raise Error(f"{self.url} is no kerf serve: its answer to {method} {path} is not JSON") from None
 
     def job(self, job_id: str, *, batch_sizes: Optional[Sequence[int]] = None, **settings: Any) -> Job:
         """Registers the job with these settings (those of POST /jobs), or names one that is known."""

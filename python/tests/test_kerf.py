@@ -515,6 +515,13 @@ class Jobs(unittest.TestCase):
             for _ in batch_size.run.epochs([1]):
                 pass
 
+    def test_a_run_may_be_entered_again(self):
+        run = self.jobs.job("again", **self.SETTINGS).run()
+        for trial in (1, 2):
+            with run as batch_size:
+                self.assertEqual(run.trial_number, trial)
+                self.assertTrue(batch_size.report(0.95))
+
     def test_a_run_that_fails_is_given_up(self):
         job = self.jobs.job("broken", **self.SETTINGS)
         with self.assertRaises(RuntimeError), job.run():
@@ -534,6 +541,7 @@ class Jobs(unittest.TestCase):
         with mock.patch("kerf._energy.NVML", "no_such_library.so"):
             with self.assertWarnsRegex(RuntimeWarning, "there is no no_such_library.so"), job.run() as batch_size:
                 self.assertRaisesRegex(kerf.Error, "must tell it$", batch_size.report, 0.95)
+                self.assertRaisesRegex(kerf.Error, "the energy is inf", batch_size.report, 0.95, float("inf"))
                 self.assertTrue(batch_size.report(0.95, energy_j=40))
 
     @unittest.skipUnless("KERF_FAKE_NVML" in os.environ, "no stand-in for NVML was built")
