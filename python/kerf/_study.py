@@ -13,6 +13,11 @@ Values = Union[Sequence[Any], str]
 Setting = Dict[str, Any]
 
 
+def _texts(given: Union[Sequence[str], str, None]) -> Optional[List[str]]:
+    """One text is a list of one, not of its letters."""
+    return [given] if isinstance(given, str) else list(given) if given is not None else None
+
+
 class Study:
     """Finds the setting with the least value, in few measurements.
 
@@ -30,20 +35,22 @@ class Study:
     Pareto front of both.
 
     No setting comes twice before each was measured once. when={"draft": "spec"} names conditions: settings in which one does
-    not hold lack the parameter. where, default, policy, prefer, within, margin, confidence, seed and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
+    not hold lack the parameter. where, default, policy, prefer, within, margin, confidence, seed and max_runs are those of
+    `kerf tune`; time=True says that values are times, all above 0.
     """
 
     def __init__(self, space: Mapping[str, Values], *, maximize: bool = False, time: bool = False,
-                 where: Optional[Sequence[str]] = None, when: Optional[Mapping[str, str]] = None,
-                 default: Optional[Setting] = None, policy: Optional[str] = None, prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
-                 confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None,
-                 subject_to: Optional[Sequence[str]] = None, pareto: Optional[str] = None) -> None:
+                 where: Union[Sequence[str], str, None] = None, when: Optional[Mapping[str, str]] = None,
+                 default: Optional[Setting] = None, policy: Optional[str] = None, prefer: Optional[str] = None,
+                 within: Optional[float] = None, margin: Optional[float] = None, confidence: Optional[float] = None,
+                 seed: Optional[int] = None, max_runs: Optional[int] = None,
+                 subject_to: Union[Sequence[str], str, None] = None, pareto: Optional[str] = None) -> None:
         params = {name: values if isinstance(values, str) else list(values) for name, values in space.items()}
-        request = {"params": params, "maximize": maximize, "time": time, "where": list(where) if where else None,
+        request = {"params": params, "maximize": maximize, "time": time, "where": _texts(where),
                    "when": dict(when) if when else None,
                    "default": default, "policy": policy, "prefer": prefer, "within": within, "margin": margin,
                    "confidence": confidence, "seed": seed, "max_runs": max_runs,
-                   "subject_to": list(subject_to) if subject_to else None, "pareto": pareto}
+                   "subject_to": _texts(subject_to), "pareto": pareto}
         self._values = {name: values for name, values in params.items() if not isinstance(values, str)}
         self._asker = Asker({key: value for key, value in request.items() if value is not None})
         #: Why the study ended: "confident", "too noisy", "done"; None before.
@@ -74,8 +81,8 @@ class Study:
             told["value"] = float(value)
             if not math.isfinite(told["value"]):
                 raise Error(f"the value {value} is not finite; tell None where a setting failed", "KERF_EINVALID")
-            if outputs:
-                told["outputs"] = {name: float(output) for name, output in outputs.items()}
+        if outputs:
+            told["outputs"] = {name: float(output) for name, output in outputs.items()}
         self._asker.tell(told)
 
     @property
@@ -121,7 +128,8 @@ class Tuned:
         begin = time.perf_counter()
         result = self._function(*arguments, **named, **setting)
         took = time.perf_counter() - begin
-        is_number = hasattr(result, "__float__") and not isinstance(result, bool)
+        is_one = math.prod(getattr(result, "shape", ())) == 1  # an array of several is what the function made
+        is_number = is_one and hasattr(result, "__float__") and not isinstance(result, bool)
         return float(result) if is_number else took
 
     def tune(self, *arguments: Any, **named: Any) -> Setting:

@@ -348,6 +348,21 @@ class Studies(unittest.TestCase):
 
         self.assertEqual(work.tune(), {"block": 64})
 
+    def test_an_array_is_no_number(self):
+        class Array:
+            def __init__(self, *shape):
+                self.shape = shape
+
+            def __float__(self):
+                if self.shape not in ((), (1,)):
+                    raise TypeError("only length-1 arrays can be converted")
+                return 5.0
+
+        for shape, is_number in (((), True), ((1,), True), ((2, 3), False)):
+            work = kerf.tuned({"block": [1, 2]}, max_runs=2)(lambda block, shape=shape: Array(*shape))
+            work.tune()
+            self.assertEqual(work.runs[0][1] == 5, is_number)
+
     def test_what_an_interrupted_tune_found_is_kept(self):
         @kerf.tuned({"x": [1, 2, 4, 8]})
         def work(x=0):
@@ -390,6 +405,18 @@ class Studies(unittest.TestCase):
         self.assertRaises(ValueError, study.tell, {"x": 1}, "fast")
         self.assertRaises(kerf.Error, study.tell, {"x": "\0"}, 1)
         self.assertRaises(kerf.Error, study.tell, {"x": 10**400}, 1)
+
+    def test_numbers_that_json_would_change_are_refused(self):
+        self.assertEqual(kerf.Study({"x": [2**53 - 1]}, seed=2**53 - 1).ask(), {"x": 2**53 - 1})
+        for values in ([2**53 + 1, 1], [-2**60], f"{2**53}..{2**53 + 3}"):
+            self.assertRaisesRegex(kerf.Error, f"between {1 - 2**53} and {2**53 - 1}; give others", kerf.Study, {"x": values})
+        self.assertRaisesRegex(kerf.Error, '"seed" must lie between 0', kerf.Study, {"x": [1]}, seed=2**53 + 1)
+
+    def test_one_constraint_may_be_a_text(self):
+        self.assertEqual(kerf.Study({"x": [1, 2]}, where="x > 1", policy="exhaustive").ask(), {"x": 2})
+        study = kerf.Study({"x": [1, 2]}, subject_to="p99 <= 5")
+        self.assertRaisesRegex(kerf.Error, "must have .p99.", study.tell, {"x": 1}, 1)
+        self.assertRaisesRegex(kerf.Error, "that failed has no .outputs.", study.tell, {"x": 1}, None, p99=3)
 
     def test_limits(self):
         study = kerf.Study({"x": [1, 2, 4, 8]}, maximize=True, subject_to=["p99_ms <= 30"])
