@@ -223,7 +223,7 @@ struct kerf_problem {
     const struct kerf_space *space; /* NULL: the default space. The caller's; it outlives the problem */
     const struct kerf_stack *stack; /* the software; NULL: the newest Megatron-Core. The same */
     double memory_share; /* of the capacity, that a layout may be predicted to need: below 1 it is safer; 0: 1 */
-    /* A whole run; they change no layout, and what is 0 is not told: */
+    /* A whole run, finite and not negative; they change no layout, and what is 0 is not told: */
     double training_tokens;   /* how long it takes to train on so many */
     double device_hour_price; /* and what that costs, where an accelerator costs this an hour */
 };
@@ -294,7 +294,7 @@ KERF_API void kerf_problem_set_text(struct kerf_text *out, const struct kerf_mod
 
 /* ---- The catalogue ------------------------------------------------------------------------------------ */
 
-/** A model or system that has a name: the text of a file in share/. */
+/** A model, system or stack that has a name: the text of a file in share/. */
 struct kerf_catalogue_entry {
     const char *name;
     const char *json;
