@@ -19,6 +19,7 @@ int main(void) {
     struct kerf_problem problem = {.strategy = KERF_STRATEGY_1D, .gpus = 1024, .global_batch = 4096};
     struct kerf_plan_options options = {.top = 3};
     struct kerf_plan *plan;
+    struct kerf_text layout = {0};
 
     /* a name from the catalogue, or the path of a config.json */
     if (kerf_model_load("gpt3_1t", &problem.model, &err) != KERF_OK) return fail(&err);
@@ -31,10 +32,12 @@ int main(void) {
     printf("%lld layouts, %lld fit\n", (long long)search->candidates, (long long)search->feasible);
     for (int i = 0; i < search->num_plans; i++) {
         const struct kerf_estimate *estimate = &search->plans[i];
-        printf("dp %lld, tp %lld, pp %lld, micro-batch %lld: %.2f samples/s, %.1f GB\n", (long long)estimate->layout.dp,
-               (long long)estimate->layout.tp1, (long long)estimate->layout.pp, (long long)estimate->layout.micro_batch,
-               estimate->throughput, estimate->memory_bytes / 1e9);
+        kerf_text_clear(&layout);
+        kerf_layout_text(&layout, &problem, &estimate->layout);
+        if (layout.failed) break;
+        printf("%s: %.2f samples/s, %.1f GB\n", layout.data, estimate->throughput, estimate->memory_bytes / 1e9);
     }
+    kerf_text_free(&layout);
     kerf_plan_free(plan);
     return 0;
 }
