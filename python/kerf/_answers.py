@@ -51,8 +51,14 @@ class Drawn(Answer):
         return self.__dict__.get("_svg")
 
 
+def _digits(value: float) -> str:
+    """Three of them, and all of larger numbers: 38312, not 3.83e+04."""
+    text = f"{value:.3g}"
+    return f"{value:.0f}" if "e+" in text else text
+
+
 def _seconds(value: Optional[float]) -> str:
-    return "?" if value is None else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+    return "?" if value is None else f"{_digits(value * 1e3)} ms" if value < 1 else f"{_digits(value)} s"
 
 
 def _share(bubble: Any) -> str:
@@ -102,7 +108,7 @@ class Estimate(Answer):
         rows = [[name, _seconds(value), f"{100 * value / self.step_time_s:.1f} %"]
                 for name, value in self.time_s.items()] if self.step_time_s else []
         return (f"<p><code>{escape(self.layout_text or '')}</code>: {_seconds(self.step_time_s)} a step, "
-                f"{(self.memory_bytes or 0) / 1e9:.3g} GB{'' if self.fits else ', which does not fit'}</p>"
+                f"{_digits((self.memory_bytes or 0) / 1e9)} GB{'' if self.fits else ', which does not fit'}</p>"
                 + _table(["part", "time", "share"], rows))
 
     def to_pandas(self) -> Any:
@@ -174,7 +180,7 @@ class Plan(Drawn):
     def _repr_html_(self) -> str:
         names = [name for name in ("model", "system") if len({search.json.get(name) for search in self.searches}) > 1]
         rows = [[*(str(search.json.get(name)) for name in names), str(search.gpus), _seconds(plan.step_time_s),
-                 f"{100 * (plan.mfu or 0):.1f} %", f"{(plan.memory_bytes or 0) / 1e9:.3g} GB", plan.layout_text or ""]
+                 f"{100 * (plan.mfu or 0):.1f} %", f"{_digits((plan.memory_bytes or 0) / 1e9)} GB", plan.layout_text or ""]
                 for search in self.searches for plan in search.plans]
         return _table([*names, "accelerators", "step", "MFU", "memory", "layout"], rows)
 

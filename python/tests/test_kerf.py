@@ -26,7 +26,7 @@ import unittest
 from unittest import mock
 
 import kerf
-from kerf import _library
+from kerf import _answers, _library
 
 PROGRAM = os.environ.get("KERF_PROGRAM", "kerf")
 PACKAGE = pathlib.Path(kerf.__file__).parent
@@ -159,6 +159,10 @@ class Answers(unittest.TestCase):
         script = kerf.write_launch("megatron", kerf.estimate(layout="tp=2,dp=4", **WORK))
         self.assertIn("<td>tp</td><td>2</td>", kerf.launch(script)._repr_html_())
         self.assertIsNone(kerf.plan(gpus=64, progress=lambda done: True, threads=1, **WORK)._repr_svg_())
+
+    def test_numbers_have_no_exponent(self):
+        for seconds, shown in ((None, "?"), (0.00123456, "1.23 ms"), (0.9997, "1000 ms"), (14.67, "14.7 s"), (38312, "38312 s")):
+            self.assertEqual(_answers._seconds(seconds), shown)
 
     def test_answers_may_be_kept(self):
         plan = kerf.plan(gpus=64, top=2, **WORK)
