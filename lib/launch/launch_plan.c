@@ -44,8 +44,8 @@ static int32_t read_question(const struct json_object *question, struct kerf_pro
     int64_t domain = 1;
     if (!json_has(question, "shape"))
         return json_fail(question, NULL, KERF_EINVALID, err,
-                         "this plan does not say the model's \"shape\": it must be one of strategy hybrid, written by "
-                         "kerf 0.2.0 or later");
+                         "this plan does not say the model's \"shape\": it must be the whole answer of kerf plan or "
+                         "kerf estimate, of strategy hybrid, by kerf 0.2.0 or later");
     int32_t code = json_get_string(question, "model", JSON_REQUIRED, &model, err);
     if (code == KERF_OK) code = json_get_string(question, "system", JSON_REQUIRED, &system, err);
     if (code == KERF_OK) code = json_get_object(question, "shape", JSON_REQUIRED, &shape, err);
