@@ -89,7 +89,7 @@ KERF_API const char *kerf_llama_tool_at(size_t index);
 
 /**
  * Writes the options that make `tool` run with the setting, as llama.cpp v0.5.0 takes them: "-b 512 -ub 128". Parts
- * that the setting does not name are left out. KERF_EUNKNOWN: there is no such tool. KERF_EUNSUPPORTED: the tool has
+ * that the setting does not name are left out. KERF_EINVALID: a number below its range. KERF_EUNKNOWN: there is no such tool. KERF_EUNSUPPORTED: the tool has
  * no option for a part: llama-bench has none for the context, nor for threads_batch unless it equals threads.
  */
 KERF_API int32_t kerf_llama_flags(const char *tool, const struct kerf_llama_setting *setting, struct kerf_text *out,
@@ -106,7 +106,7 @@ struct kerf_bub_limits {
 };
 
 /** memory_bytes: all of device 0's, or of the machine's. imatrix: --conform-to-imatrix. KERF_EINVALID: a context below
- * 1, or the file does not say its sizes. */
+ * 1, a memory that is negative or not finite, or the file does not say its sizes. */
 KERF_API int32_t kerf_bub_limits_estimate(const struct kerf_gguf *gguf, int64_t context, double memory_bytes,
                                           int32_t imatrix, struct kerf_bub_limits *ret_limits, struct kerf_error *err);
 

@@ -38,6 +38,8 @@ static int64_t trials_of(int64_t batches, int64_t ubatches) {
 int32_t kerf_bub_limits_estimate(const struct kerf_gguf *g, int64_t context, double memory_bytes, int32_t imatrix,
                                  struct kerf_bub_limits *ret_limits, struct kerf_error *err) {
     if (context < 1) return kerf_error_set(err, KERF_EINVALID, "the context must be 1 token or more");
+    if (!(memory_bytes >= 0 && isfinite(memory_bytes)))
+        return kerf_error_set(err, KERF_EINVALID, "the memory must be a number of bytes, not %g", memory_bytes);
     if (g->embedding_length < 1 || g->block_count < 1)
         return kerf_error_set(err, KERF_EINVALID, "the model (%s) does not say its embedding_length or block_count",
                               g->architecture);

@@ -21,8 +21,8 @@ static int32_t unknown(const char *name, struct kerf_error *err) {
     const char *names[TOOLS];
     for (size_t i = 0; i < TOOLS; i++) names[i] = tools[i].name;
     const char *nearest = nearest_name(name, names, TOOLS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "llama.cpp has no program '%.60s' that takes settings%s%s%s",
-                          name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return kerf_error_set(err, KERF_EUNKNOWN, "llama.cpp has no program '%.60s' that takes settings%s%s%s", name,
+                          nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static void flag(struct kerf_text *out, int *first, const char *name, const char *value) {
@@ -45,6 +45,26 @@ static int32_t check_bench(const struct kerf_llama_setting *s, struct kerf_error
     return KERF_OK;
 }
 
+/* What is not named is the least of each, or 0. */
+static int32_t check_setting(const struct kerf_llama_setting *s, struct kerf_error *err) {
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } rows[] = {{"context", s->context, 0, INT64_MAX},
+                {"batch", s->batch, 0, INT64_MAX},
+                {"ubatch", s->ubatch, 0, INT64_MAX},
+                {"sequences", s->sequences, 0, INT64_MAX},
+                {"threads", s->threads, 0, INT32_MAX},
+                {"threads_batch", s->threads_batch, 0, INT32_MAX},
+                {"gpu_layers", s->gpu_layers, -2, INT64_MAX},
+                {"flash_attention", s->flash_attention, KERF_LLAMA_ATTENTION_AUTO, KERF_LLAMA_ATTENTION_OFF},
+                {"mmap", s->mmap, -1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value < rows[i].least || rows[i].value > rows[i].most)
+            return kerf_error_set(err, KERF_EINVALID, "%s cannot be %lld", rows[i].name, (long long)rows[i].value);
+    return KERF_OK;
+}
+
 int32_t kerf_llama_flags(const char *name, const struct kerf_llama_setting *s, struct kerf_text *out,
                          struct kerf_error *err) {
     static const char *const attention[] = {"auto", "on", "off"};
@@ -52,7 +72,8 @@ int32_t kerf_llama_flags(const char *name, const struct kerf_llama_setting *s, s
     for (size_t i = 0; i < TOOLS; i++)
         if (strcmp(tools[i].name, name) == 0) tool = &tools[i];
     if (tool == NULL) return unknown(name, err);
-    int32_t code = tool->family == BENCH ? check_bench(s, err) : KERF_OK;
+    int32_t code = check_setting(s, err);
+    if (code == KERF_OK && tool->family == BENCH) code = check_bench(s, err);
     if (code != KERF_OK) return code;
     int first = 1;
     int32_t threads = tool->family == BENCH && s->threads == 0 ? s->threads_batch : s->threads;

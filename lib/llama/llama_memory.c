@@ -90,6 +90,7 @@ static int32_t ask(const struct kerf_gguf *g, const struct kerf_llama_setting *s
     q->outputs = s->outputs > 0 ? smaller(s->outputs, q->batch) : q->batch;
     int64_t on_device = s->gpu_layers == -2 ? 0 : s->gpu_layers == -1 ? g->block_count + 1 : s->gpu_layers;
     if (on_device < 0) return kerf_error_set(err, KERF_EINVALID, "gpu_layers must be -1 or more");
+    if (s->outputs < 0) return kerf_error_set(err, KERF_EINVALID, "outputs must be 1 or more, or 0 for all");
     for (int64_t i = 0; i < g->block_count; i++)
         q->widest_value = larger(q->widest_value, (double)g->layers[i].head_count_kv * g->layers[i].value_length);
     q->first_on_device = on_device > g->block_count ? 0 : g->block_count + 1 - on_device;

@@ -61,6 +61,12 @@ static void what_a_program_cannot_be_told(void **state) {
     (void)state;
     struct kerf_llama_setting setting;
     kerf_llama_setting_defaults(&setting);
+    setting.batch = -5;
+    refused("llama-server", &setting, KERF_EINVALID, "batch cannot be -5");
+    kerf_llama_setting_defaults(&setting);
+    setting.flash_attention = 9;
+    refused("llama-server", &setting, KERF_EINVALID, "flash_attention cannot be 9");
+    kerf_llama_setting_defaults(&setting);
     refused("llama-serve", &setting, KERF_EUNKNOWN,
             "llama.cpp has no program 'llama-serve' that takes settings; did you mean llama-server?");
     refused("cat", &setting, KERF_EUNKNOWN, "llama.cpp has no program 'cat' that takes settings");
@@ -124,6 +130,8 @@ static void best_bub_knows_memory_as_it_did(void **state) {
     assert_int_equal(kerf_bub_limits_estimate(&nothing, 512, 1e9, 0, &limits, &err), KERF_EINVALID);
     assert_string_equal(err.message, "the model (clip) does not say its embedding_length or block_count");
     assert_int_equal(kerf_bub_limits_estimate(&llama7b, 0, 1e9, 0, &limits, &err), KERF_EINVALID);
+    assert_int_equal(kerf_bub_limits_estimate(&llama7b, 512, NAN, 0, &limits, &err), KERF_EINVALID);
+    assert_int_equal(kerf_bub_limits_estimate(&llama7b, 512, -1, 0, &limits, &err), KERF_EINVALID);
 }
 
 int main(void) {

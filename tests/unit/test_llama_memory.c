@@ -212,6 +212,9 @@ static void what_cannot_be_estimated(void **state) {
     setting.batch = -1;
     refused(&gguf, &setting, "batch is -1; it must be between 1 and 1073741824");
     setting.batch = 0;
+    setting.outputs = -1;
+    refused(&gguf, &setting, "outputs must be 1 or more, or 0 for all");
+    setting.outputs = 0;
     setting.kv_type_v = "f17";
     refused(&gguf, &setting, "'f17' is not a type of KV cache");
     setting.kv_type_v = NULL;
