@@ -72,8 +72,8 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
  * - A value of a parameter behind a wall, with an end of another parameter or another of its words: memory that is full
  *   beside one context may not be beside a shorter one.
- * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once or twice: on a machine of two
- *   modes those may have been slow runs.
+ * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once, or twice before a cliff: on a
+ *   machine of two modes those may have been slow runs.
  * - One that was once faster than this setting ever was, and was run less than five times. */
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why);

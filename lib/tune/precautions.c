@@ -344,33 +344,33 @@ static int32_t presumed_out(struct kerf_tune_study *study, const struct surface_
     return -1;
 }
 
-/* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run less than SELDOM times. A
- * model expects a kink at the best: it takes those runs for the kink, and the best for the next value. */
-enum { SELDOM = 3 };
+/* A setting next to this one, of those tried, that is slower by what a slow mode adds and was run seldom. A model expects a
+ * kink at the best: it takes those runs for the kink, and the best for the next value. Before a cliff nothing beyond speaks
+ * against that, and two runs in a row may be slow ones. */
+enum { SELDOM = 2, SELDOM_AT_CLIFF = 3 };
 
-static int32_t run_seldom(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
-    const struct kerf_tune_space *space = study->space;
-    int32_t leader = surface_model_find(model, of);
-    double least, sd;
+static int is_run_seldom(struct kerf_tune_study *study, const struct surface_model *model, int32_t setting, double rise,
+                         double beyond) {
+    int32_t values = study->tallies[setting].values, enough = beyond > rise ? SELDOM_AT_CLIFF : SELDOM;
+    return values > 0 && values < enough && tries_of(model, setting) == values && rise > STEP_RISE && rise < FAR_SLOWER;
+}
+
+static int32_t run_seldom(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+                          int32_t side) {
+    int32_t own = study->space->values[(int64_t)of * study->space->num_params + param], at = 0;
     struct tried tried;
-    if (leader < 0 || !model->scale.logarithmic || history_is_exact(study)) return -1;
-    surface_model_moments(model, leader, &least, &sd);
-    for (int32_t k = 0; k < space->num_params; k++) {
-        int32_t own = space->values[(int64_t)of * space->num_params + k];
-        if (!kernel_is_ordered(&space->params[k])) continue;
-        tried_on_axis(model, of, k, &tried);
-        for (int32_t i = 0; i + 1 < tried.num; i++) {
-            const struct tried_value *pair = tried.values + i;
-            if (pair[0].value != own && pair[1].value != own) continue;
-            const struct tried_value *next = pair[0].value == own ? &pair[1] : &pair[0];
-            int32_t setting = with_value(study, of, k, next->value);
-            double rise = next->mean - least;
-            int32_t values = study->tallies[setting].values;
-            if (values == 0 || values >= SELDOM || tries_of(model, setting) > values) continue;
-            if (rise > STEP_RISE && rise < FAR_SLOWER) return setting;
-        }
-    }
-    return -1;
+    tried_on_axis(model, of, param, &tried);
+    while (at < tried.num && tried.values[at].value != own) at++;
+    int32_t next = at + side, last = next + side;
+    if (at == tried.num || next < 0 || next >= tried.num || history_is_exact(study)) return -1;
+    double mean = tried.values[next].mean;
+    double beyond = last >= 0 && last < tried.num ? tried.values[last].mean - mean : 0;
+    int32_t setting = with_value(study, of, param, tried.values[next].value);
+    return is_run_seldom(study, model, setting, mean - tried.values[at].mean, beyond) ? setting : -1;
+}
+
+static int32_t run_seldom_beside(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    return on_each_side(study, model, of, run_seldom);
 }
 
 static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
@@ -419,7 +419,7 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         {behind_wall, "behind a wall, with a value that may move it"},
         {around_wall, "over a wall beside the leader, and a step back on another axis"},
         {presumed_out, "beside the leader: is memory really too small for it?"},
-        {run_seldom, "beside the leader: were its few runs slow by chance?"},
+        {run_seldom_beside, "beside the leader: were its few runs slow by chance?"},
         {once_faster, "it was once faster than the leader ever was: by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {
