@@ -63,8 +63,11 @@ static int32_t make_lines(struct score_answer *answer, struct kerf_error *err) {
     int32_t *of = answer->line_of = calloc(count + 1, sizeof *of), code = KERF_OK;
     size_t *which = calloc(count + 1, sizeof *which);
     answer->lines = calloc(count + 1, sizeof *answer->lines);
-    if (of == NULL || which == NULL || answer->lines == NULL) code = error_no_memory(err, "the figures");
-    for (size_t i = 0; code == KERF_OK && i < count; i++) {
+    if (of == NULL || which == NULL || answer->lines == NULL) {
+        free(which);
+        return error_no_memory(err, "the figures");
+    }
+    for (size_t i = 0; i < count; i++) {
         char name[96];
         size_t line = 0;
         line_name(answer->by, &answer->runs->rows[i], &answer->predictions[i], name);
