@@ -112,21 +112,38 @@ static int same_why(const struct prediction *a, const struct prediction *b) {
            (a->unknown == NULL || strcmp(a->unknown, b->unknown) == 0);
 }
 
+enum { REFUSALS_MAX = 20 }; /* told each by itself: a table of dirty data has one for every row */
+
+struct refusal {
+    size_t first, rows;
+};
+
+static void print_refusal(struct kerf_text *out, const struct score_answer *answer, const struct refusal *refusal) {
+    kerf_text_printf(out, "refused: %zu row%s, the first in line %d: ", refusal->rows, refusal->rows == 1 ? "" : "s",
+                     answer->runs->rows[refusal->first].line);
+}
+
 /* How often each reason to refuse a row occurs. */
 static void print_refused(struct kerf_text *out, const struct score_answer *answer) {
-    const struct runs *runs = answer->runs;
-    for (size_t i = 0; i < runs->count; i++) {
-        const struct prediction *one = &answer->predictions[i];
-        size_t before = 0, times = 1;
-        if (one->why == NULL) continue;
-        while (before < i && !same_why(&answer->predictions[before], one)) before++;
-        if (before < i) continue; /* was told */
-        for (size_t j = i + 1; j < runs->count; j++) times += (size_t)same_why(&answer->predictions[j], one);
-        kerf_text_printf(out, "refused: %zu row%s, the first in line %d: ", times, times == 1 ? "" : "s",
-                         runs->rows[i].line);
-        score_why(out, one);
+    const struct prediction *all = answer->predictions;
+    struct refusal told[REFUSALS_MAX], others = {0, 0};
+    size_t num = 0;
+    for (size_t i = 0; i < answer->runs->count; i++) {
+        size_t at = 0;
+        if (all[i].why == NULL) continue;
+        while (at < num && !same_why(&all[told[at].first], &all[i])) at++;
+        struct refusal *of = at < REFUSALS_MAX ? &told[at] : &others;
+        if (at == num && num < REFUSALS_MAX) told[num++] = (struct refusal){i, 0};
+        if (of->rows++ == 0) of->first = i;
+    }
+    for (size_t k = 0; k < num; k++) {
+        print_refusal(out, answer, &told[k]);
+        score_why(out, &all[told[k].first]);
         kerf_text_add(out, "\n");
     }
+    if (others.rows == 0) return;
+    print_refusal(out, answer, &others);
+    kerf_text_add(out, "other reasons; --format json has them all\n");
 }
 
 static void print_worst(struct kerf_text *out, const struct score_answer *answer, const struct render_style *style) {

@@ -89,8 +89,9 @@ KERF_API const char *kerf_llama_tool_at(size_t index);
 
 /**
  * Writes the options that make `tool` run with the setting, as llama.cpp v0.5.0 takes them: "-b 512 -ub 128". Parts
- * that the setting does not name are left out. KERF_EINVALID: a number below its range. KERF_EUNKNOWN: there is no such tool. KERF_EUNSUPPORTED: the tool has
- * no option for a part: llama-bench has none for the context, nor for threads_batch unless it equals threads.
+ * that the setting does not name are left out. KERF_EINVALID: a number out of its range. KERF_EUNKNOWN: there is no such
+ * tool. KERF_EUNSUPPORTED: the tool has no option for a part: llama-bench has none for the context, nor for threads_batch
+ * unless it equals threads.
  */
 KERF_API int32_t kerf_llama_flags(const char *tool, const struct kerf_llama_setting *setting, struct kerf_text *out,
                                   struct kerf_error *err);

@@ -608,14 +608,11 @@ int32_t schedule_question_check_format(const struct schedule_question *question,
     if (is_torch && question->request.placement == KERF_PLACE_BOTH)
         return kerf_error_set(
             err, KERF_EINVALID,
-            "the format %s has each stage on one device, and --placement both has it on two: give loop "
-            "or v",
-            format);
+            "the format %s has each stage on one device, and --placement both has it on two: give loop or v", format);
     if (is_torch && question->request.placement == KERF_PLACE_ANY)
         return kerf_error_set(
             err, KERF_EINVALID,
-            "the format %s has each stage on one device, and --placement any may come to be both: give "
-            "loop or v",
+            "the format %s has each stage on one device, and --placement any may come to be both: give loop or v",
             format);
     return KERF_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/input.h"
 #include "score/constants_file.h"
@@ -87,17 +88,19 @@ struct software_uses software_of_problems(const struct kerf_problem *problems, s
 static const char *system_of(const struct software_uses *uses, size_t i) { return uses->at(uses->of, i).system; }
 static const char *stack_of(const struct software_uses *uses, size_t i) { return uses->at(uses->of, i).stack; }
 
-/* Each name once, as there are few. */
+/* Each name once; there are few, of many rows. */
 static void each_unfitted(const struct software *software, const struct software_uses *uses,
                           const char *(*name_of)(const struct software_uses *, size_t),
                           int (*is_fitted)(const struct score_constants *, const char *), tell_name tell,
                           const char *kind, void *out) {
+    struct kerf_text told = {0};
     for (size_t i = 0; i < uses->count; i++) {
-        const char *name = name_of(uses, i), *other;
-        size_t first = 0;
-        while (name && ((other = name_of(uses, first)) == NULL || strcmp(other, name) != 0)) first++;
-        if (name && first == i && !is_fitted(software->constants, name)) tell(out, kind, name);
+        const char *name = name_of(uses, i);
+        if (name == NULL || is_fitted(software->constants, name) || list_has(told.data, name)) continue;
+        kerf_text_printf(&told, "%s%s", told.length ? "," : "", name);
+        tell(out, kind, name);
     }
+    kerf_text_free(&told);
 }
 
 static void each_ignored(const struct software *software, const struct software_uses *uses, tell_name tell, void *out) {

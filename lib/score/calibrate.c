@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
 #include "score/figures.h"
 #include "score/priors.h"
@@ -354,19 +355,19 @@ static int32_t site_rows(const struct corpus *corpus, const char *system, const 
     return count;
 }
 
-/* The systems of the rows, each once. */
+/* Names the systems of the rows, each once. */
 static int32_t no_row(const struct corpus *corpus, const char *system, struct kerf_error *err) {
-    struct kerf_text others = {0};
+    struct kerf_text others = {0}, told = {0};
     for (size_t i = 0; i < corpus->runs->count; i++) {
         const char *other = corpus->jobs[i].system;
-        size_t first = 0;
-        while (other && (!corpus->jobs[first].system || strcmp(corpus->jobs[first].system, other) != 0)) first++;
-        if (other && first == i)
-            kerf_text_printf(&others, "%s%s", others.length ? ", " : "; there are rows of ", other);
+        if (other == NULL || list_has(told.data, other)) continue;
+        kerf_text_printf(&told, "%s%s", told.length ? "," : "", other);
+        kerf_text_printf(&others, "%s%s", others.length ? ", " : "; there are rows of ", other);
     }
     kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s%s", system,
                    others.length && !others.failed ? others.data : "");
     kerf_text_free(&others);
+    kerf_text_free(&told);
     return KERF_EINVALID;
 }
 

@@ -85,3 +85,10 @@ run plan gpt3 --strategy 1d -s a100 -n 64 -b 128 --stack nemo
 run stacks nobody
 run stacks | cut -c1-40
 run stacks nemo | head -3
+
+# a table of dirty data: reasons for refusal are told up to twenty
+{
+    echo $header
+    for i in $(seq 1 25); do echo "dirty-$i,x,repo-file,card $i,8,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,"; done
+} >dirty.csv
+run score dirty.csv | grep -e 'card 20' -e 'card 21' -e 'other reasons'
