@@ -66,7 +66,7 @@ static const char *nearest_option(const struct command *command, const char *wor
     return nearest;
 }
 
-static int32_t unknown_option(const struct command *command, const char *argument, struct kerf_error *err) {
+int32_t option_unknown(const struct command *command, const char *argument, struct kerf_error *err) {
     const char *word = argument + strspn(argument, "-");
     size_t length = strcspn(word, "=");
     const char *nearest = nearest_option(command, quote(word, length).text);
@@ -254,10 +254,10 @@ static int32_t read_option(const struct command *command, int argc, char **argv,
 
     const struct option *option =
         is_long ? find_name(command, argument + 2, length - 2) : find_letter(command, argument[1]);
-    if (option == NULL) return unknown_option(command, argument, err);
+    if (option == NULL) return option_unknown(command, argument, err);
     if (option->type == OPTION_FLAG && value) {
         if (!is_long && nearest_option(command, argument + 1)) /* "-verbose" */
-            return unknown_option(command, argument, err);
+            return option_unknown(command, argument, err);
         return kerf_error_set(err, KERF_EINVALID, "%s takes no value, but was given '%s'", given.text,
                               quote(value, strlen(value)).text);
     }

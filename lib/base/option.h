@@ -90,6 +90,9 @@ struct command {
 int32_t options_parse(const struct command *command, int argc, char **argv, void *values, int32_t *ret_help,
                       struct kerf_error *err);
 
+/** KERF_EUNKNOWN: the argument, such as --gpu, is no option; names the nearest one. */
+int32_t option_unknown(const struct command *command, const char *argument, struct kerf_error *err);
+
 /** Gives back what the parser allocated inside values, and empties the lists. */
 void options_free(const struct command *command, void *values);
 

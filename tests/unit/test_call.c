@@ -143,8 +143,8 @@ static void nothing_is_ignored(void **state) {
             "unknown option --help");
     refuses("score", "{\"help\":true,\"runs\":\"id\\n\"}", "unknown option --help");
     refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"model\":{}}",
-            "\"model\" must be a number");
-    refuses("launch", "{\"text\":\"x\",\"model\":{}}", "\"model\" must be a number");
+            "unknown option --model");
+    refuses("launch", "{\"text\":\"x\",\"model\":{}}", "unknown option --model");
     refuses("launch", "{\"text\":\"x\",\"plan\":{}}", "\"plan\" is for a launch that is written");
     refuses("launch", "{\"text\":\"x\",\"rank\":2}", "\"rank\" is for a launch that is written");
     refuses("launch", "{\"write\":\"megatron\",\"plan\":{},\"text\":\"x\"}", "\"text\" is for a launch that is read");
@@ -295,6 +295,9 @@ static void requests_of_attackers_are_refused(void **state) {
     refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":1e15,\"microbatches\":8}", "--devices");
     refuses("schedule", "{\"\":1}", "unknown option --");
     refuses("schedule", "{\"schedule=x\":1}", "unknown option");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"microbatches\":8,\"devices=4\":true}", "unknown option --devices");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"system\":{}}", "unknown option --system");
+    refuses("score", "{\"model\":{}}", "unknown option --model");
     assert_non_null(deep);
     memset(deep, '[', 1 << 20);
     assert_int_equal(kerf_call("plan", deep, 1 << 20, NULL, &answer, &err), KERF_ESYNTAX);
