@@ -625,6 +625,17 @@ static int32_t read_lines(struct kerf_study_record *record, FILE *file, int peek
     return code;
 }
 
+/* Of a study that crashed. Trials of several slots run at the same time; their times are by kerf's clock. */
+static double least_elapsed_s(const struct kerf_study_record *record) {
+    double sum_s = 0, last_s = 0;
+    for (int32_t i = 0; i < record->num_entries; i++) {
+        const struct kerf_trial_result *result = &record->entries[i].result;
+        sum_s += result->wall_s + result->load_s;
+        last_s = fmax(last_s, result->observation.end_s);
+    }
+    return record->request.slots > 1 ? last_s : sum_s;
+}
+
 static int32_t open_and_read(const char *study, int peek, struct kerf_study_record **ret_record,
                              struct kerf_error *err) {
     struct whole_record *whole = calloc(1, sizeof *whole);
@@ -644,12 +655,7 @@ static int32_t open_and_read(const char *study, int peek, struct kerf_study_reco
         kerf_study_record_free(record);
         return code;
     }
-    if (record->stopped[0] == 0) { /* it crashed: at least this long */
-        double sum = 0;
-        for (int32_t i = 0; i < record->num_entries; i++)
-            sum += record->entries[i].result.wall_s + record->entries[i].result.load_s;
-        record->elapsed_s = fmax(record->elapsed_s, sum);
-    }
+    if (record->stopped[0] == 0) record->elapsed_s = fmax(record->elapsed_s, least_elapsed_s(record));
     *ret_record = record;
     return KERF_OK;
 }

@@ -125,6 +125,27 @@ static off_t size_of(const char *path) {
     return status.st_size;
 }
 
+/* A study that is killed does not tell how long it ran: the trials of one slot add up, those of several overlap. */
+static void a_killed_study_ran_as_long_as_its_trials(void **state) {
+    (void)state;
+    for (int32_t slots = 1; slots <= 2; slots++) {
+        char id[KERF_STUDY_ID_SIZE] = "";
+        struct kerf_study_request request = usual();
+        struct kerf_tune_space *space;
+        struct study_journal *journal;
+        request.slots = slots;
+        assert_int_equal(kerf_study_request_space(&request, &space, NULL), KERF_OK);
+        assert_int_equal(study_journal_create(&request, id, &journal, NULL), KERF_OK);
+        add(journal, space, 0, 4);
+        add(journal, space, 1, 3);
+        study_journal_close(journal);
+        struct kerf_study_record *record = read_back(id);
+        assert_true(record->elapsed_s == (slots == 1 ? 4 + 3 + 2 * 0.25 : 1 + 4));
+        kerf_study_record_free(record);
+        kerf_tune_space_free(space);
+    }
+}
+
 /* Wherever a crash cuts the last line, the ones before it count, and the study goes on. */
 static void a_line_cut_off_is_taken_away(void **state) {
     (void)state;
@@ -464,6 +485,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(both_objectives_are_read_back, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(a_killed_study_ran_as_long_as_its_trials, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_line_cut_off_is_taken_away, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(two_do_not_write_to_one, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),
