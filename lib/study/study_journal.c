@@ -583,6 +583,7 @@ static int32_t read_line(struct kerf_study_record *record, json_t *line, struct 
         record->stopped[0] = 0;
         return read_entry(record, line, err);
     }
+    if (json_object_get(line, "resumed")) record->stopped[0] = 0;
     if (json_object_get(line, "skipped")) return read_skipped(record, line, err);
     if (json_object_get(line, "sizes")) return read_sizes(record, json_object_get(line, "sizes"), err);
     if (json_object_get(line, "stopped")) {

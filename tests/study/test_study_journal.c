@@ -146,6 +146,25 @@ static void a_killed_study_ran_as_long_as_its_trials(void **state) {
     }
 }
 
+/* A study that goes on has not ended, even before its next measurement. */
+static void a_resumed_study_has_not_ended(void **state) {
+    (void)state;
+    char id[KERF_STUDY_ID_SIZE] = "";
+    const struct kerf_tune_space *space;
+    struct study_journal *journal = begin(id, &space);
+    add(journal, space, 0, 0.1);
+    assert_int_equal(study_journal_stop(journal, "budget", "its time is spent", 12.5, 7, NULL), KERF_OK);
+    study_journal_close(journal);
+    struct kerf_study_record *record = read_back(id);
+    assert_int_equal(study_journal_resume(record, &journal, NULL), KERF_OK);
+    study_journal_close(journal);
+    kerf_study_record_free(record);
+    record = read_back(id);
+    assert_string_equal(record->stopped, "");
+    assert_true(record->elapsed_s == 12.5);
+    kerf_study_record_free(record);
+}
+
 /* Wherever a crash cuts the last line, the ones before it count, and the study goes on. */
 static void a_line_cut_off_is_taken_away(void **state) {
     (void)state;
@@ -486,6 +505,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(both_objectives_are_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_killed_study_ran_as_long_as_its_trials, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(a_resumed_study_has_not_ended, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_line_cut_off_is_taken_away, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(two_do_not_write_to_one, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),
