@@ -53,7 +53,7 @@ static int find(const char *name, const struct kerf_trial_result *result, const 
     case KERFS_CPU: *ret_value = result->cpu_s; break;
     case KERFS_MEMORY: *ret_value = result->peak_bytes > 0 ? (double)result->peak_bytes : (double)NAN; break;
     default:
-        if (told) return json_path_number(told, name, ret_value, why, size);
+        if (told) return json_path_number(told, name, ret_value, why, size) > 0;
         snprintf(why, size, "no line of its output begins a JSON object or array, which would tell %s", name);
         return 0;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that prints one sample a line. The observation is the mean of all samples of one process, which has to end
- * with status 0. Other lines are ignored.
+ * with status 0. Other lines are ignored; a sample that is NaN or infinite fails the run, as its mean would be.
  *
  * With a limit it is stopped when the mean of the samples so far is above the limit, or will be with the next sample:
  * its line is so late that the sample is too long, even if as much time passed beside it as beside any before.
@@ -27,8 +27,11 @@ static void arm_cut(struct slot *slot, double now_s) {
 
 static void line(struct slot *slot, enum program_stream stream, char *text, size_t length, double now_s) {
     struct trial *trial = &slot->trial;
+    char why[160];
     double sample;
-    if (stream != STREAM_OUT || !objective_sample(slot, text, length, &sample)) return;
+    int found = stream == STREAM_OUT ? objective_sample(slot, text, length, &sample, why, sizeof why) : 0;
+    if (found < 0) slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", why);
+    if (found <= 0) return;
     if (slot->runner->command.objective == KERF_TRIAL_WALL && !(sample > 0)) {
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%.60s is not a time", text);
         return;

@@ -35,7 +35,7 @@ enum llama_bench_kind llama_bench_line(const char *line, size_t length, const ch
         kind = LLAMA_BENCH_BAD;
         if (!(value > 0) || !isfinite(value))
             snprintf(why, size, "llama-bench printed no time as samples_ns or avg_ns");
-        else if (path == NULL || json_path_number(root, path, &value, why, size))
+        else if (path == NULL || json_path_number(root, path, &value, why, size) > 0)
             kind = LLAMA_BENCH_RESULT;
         if (kind == LLAMA_BENCH_RESULT) *ret_value = value;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the number of a trial comes from: a clock, the system's account of the program, or what the program printed. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/number.h"
 #include "trial/trial_slot.h"
@@ -54,17 +55,16 @@ int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */
 
-/* 1 when the text is a finite number, with blanks around it at most. */
+/* Of a text that has blanks around it at most. 1: it is a finite number; -1: it is NaN, or infinite; 0: something else. */
 static int whole_number(const char *text, double *ret_value) {
     char *end;
     *ret_value = number_read(text, &end);
-    while (*end == ' ' || *end == '\t') end++;
-    return end != text && *end == 0 && isfinite(*ret_value);
+    if (end == text || end[strspn(end, " \t")]) return 0;
+    return isfinite(*ret_value) ? 1 : -1;
 }
 
-/* Of the last match in the line. 0: there is none; 1: its group is *ret_value; -1: it is not a number, and is quoted in
- * odd. */
-static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *odd, size_t size) {
+/* Of the last match in the line. 0: there is none; 1: its group is *ret_value; -1: it is not a number, as why says. */
+static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *why, size_t size) {
     regmatch_t groups[2];
     char text[128];
     const char *found = NULL;
@@ -78,8 +78,10 @@ static int match(const struct kerf_trial_runner *runner, const char *line, doubl
     if (length >= sizeof text) length = sizeof text - 1;
     memcpy(text, found, length);
     text[length] = 0;
-    if (whole_number(text, ret_value)) return 1;
-    quote_line(text, odd, size);
+    if (whole_number(text, ret_value) > 0) return 1;
+    char quoted[100];
+    quote_line(text, quoted, sizeof quoted);
+    snprintf(why, size, "the expression found \"%s\", which is not a number", quoted);
     return -1;
 }
 
@@ -106,19 +108,22 @@ void objective_line(struct slot *slot, enum program_stream stream, char *line, s
     if (found > 0) trial->found = value;
 }
 
-int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value) {
+int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value, char *why,
+                     size_t size) {
     const struct kerf_trial_runner *runner = slot->runner;
-    char why[160];
     int found = 0;
     switch (runner->command.objective) {
-    case KERF_TRIAL_REGEX: return match(runner, line, ret_value, why, sizeof why) > 0;
+    case KERF_TRIAL_REGEX: return match(runner, line, ret_value, why, size);
     case KERF_TRIAL_JSON: {
-        json_t *value = json_loadb(line, length, JSON_DECODE_INT_AS_REAL, NULL);
-        if (value) found = json_path_number(value, runner->command.pattern, ret_value, why, sizeof why);
+        json_t *value = json_last_value(line, length);
+        if (value) found = json_path_number(value, runner->command.pattern, ret_value, why, size);
         json_decref(value);
         return found;
     }
-    default: return whole_number(line, ret_value);
+    default:
+        found = whole_number(line, ret_value);
+        if (found < 0) snprintf(why, size, "%.60s is not a finite number", line);
+        return found;
     }
 }
 
@@ -131,7 +136,7 @@ static void find_json(struct slot *slot) {
     double number;
     if (value == NULL)
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output begins a JSON object or array");
-    else if (json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why))
+    else if (json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why) > 0)
         slot_value(slot, number);
     else
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", why);
@@ -153,8 +158,7 @@ void objective_over(struct slot *slot) {
         if (trial->has_found)
             slot_value(slot, trial->found);
         else if (trial->odd[0])
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the expression found \"%s\", which is not a number",
-                        trial->odd);
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", trial->odd);
         else
             slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output matches the expression");
         break;

@@ -142,7 +142,7 @@ int json_path_number(const json_t *root, const char *path, double *ret_value, ch
         return 1;
     }
     snprintf(why, size, "%.80s is not a number in its JSON", path);
-    return 0;
+    return -1;
 }
 
 static const char *line_after(const char *c, const char *end) {

@@ -48,7 +48,7 @@ void quote_line(const char *line, char *words, size_t size);
  * a\.b is one key.
  */
 
-/* 1: *ret_value is the finite number there. 0: why says what is there instead. */
+/* 1: *ret_value is the finite number there. Else why says what is there instead: 0: nothing, -1: no finite number. */
 int json_path_number(const json_t *root, const char *path, double *ret_value, char *why, size_t size);
 
 /* 1 when it is a path: no key is empty. */

@@ -87,7 +87,7 @@ struct trial {
     /* what objectives look for in the output */
     int has_found;
     double found;
-    char odd[100];                        /* what was found instead of a number; "" */
+    char odd[160];                        /* says what was found instead of a number; "" */
     struct kerf_text captured;            /* the output, where JSON is looked for in it */
     const json_t *answer;                 /* of a worker, while it is read */
     char said[STREAMS][120], memory[120]; /* last lines, and one that says that memory ran out; "" */
@@ -190,8 +190,10 @@ void objective_capture(struct slot *slot, const char *line, size_t length);
 /* Looks for the number in a line of either stream. */
 void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
 
-/* The line's own number, for protocols with a sample a line: 1 and *ret_value, or 0. */
-int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value);
+/* The line's own number, for protocols with a sample a line: 1 and *ret_value; 0: the line has none; -1: why says what it
+ * has instead of a finite number. */
+int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value, char *why,
+                     size_t size);
 
 /* Decides the trial of a program that ended with success. */
 void objective_over(struct slot *slot);

@@ -85,7 +85,7 @@ static void check_json(const char *path, const char *text, size_t size) {
     poison(&value, sizeof value);
     if (root && json_path_is_valid(path)) {
         int found = json_path_number(root, path, &value, why, sizeof why);
-        CHECK(found ? isfinite(value) : is_poisoned(&value, sizeof value) && why[0]);
+        CHECK(found > 0 ? isfinite(value) : is_poisoned(&value, sizeof value) && why[0]);
     }
     json_decref(root);
 }
