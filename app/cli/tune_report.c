@@ -227,7 +227,7 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
     const int grows = report->state->space->has_unused == KERF_TUNE_GROWS;
     const char *ends = ",";
     const int has_limits = strstr(report->state->request->objective, " subject to ") != NULL;
-    const char *fit = has_limits ? "ran within the limits" : "could run";
+    const char *fit = has_limits ? "neither failed nor broke a limit" : "could run";
     if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
         kerf_text_printf(out, "the %d settings looked at, of ", report->answer.looked_at);
     else if (ran == 1 && all > 1)
