@@ -467,16 +467,11 @@ static int is_llama(const struct tune_options *values) {
 
 /* What would be ignored is a mistake. */
 static int32_t check_ignored(const struct tune_options *values, struct kerf_error *err) {
-    const int loads = values->prepare || values->cleanup || (values->protocol && strcmp(values->protocol, "exit") != 0);
     if (values->prefer && !tune_has_model(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--prefer is for the policies kerf and race: %s does not tell which settings are within "
                               "the margin",
                               values->policy);
-    if (values->load_timeout_s > 0 && !loads && !is_llama(values))
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--load-timeout is for workers, --prepare and --cleanup; with the protocol exit "
-                              "--trial-timeout ends a run");
     if ((values->margin || (values->within && !values->pareto)) && !tune_has_model(values->policy))
         return kerf_error_set(err, KERF_EINVALID,
                               "--%s is for the policies kerf and race: %s does not tell which settings are so near to "
@@ -497,6 +492,16 @@ static int32_t check_ignored(const struct tune_options *values, struct kerf_erro
                                                : "--policy ",
                               values->fresh || values->pareto ? "" : values->policy);
     return KERF_OK;
+}
+
+/* A program that ends has no load of its own. Of llama the protocol is known only with its programs. */
+static int32_t check_load_timeout(const struct kerf_study_request *request, struct kerf_error *err) {
+    const int loads = strcmp(request->protocol, "exit") != 0 && strcmp(request->protocol, "llama-bench") != 0;
+    if (request->load_timeout_s == 0 || loads || request->prepare || request->cleanup) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "--load-timeout is for workers, --prepare and --cleanup; with the protocol %s "
+                          "--trial-timeout ends a run",
+                          request->protocol);
 }
 
 /* Of a new study, or of one that goes on. */
@@ -775,9 +780,10 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
             read_objective(values->pareto, &values->subject_to, sources->request.objective, &sources->objective, err);
         sources->request.objective = sources->objective.data;
     }
+    if (code == KERF_OK && objective) code = read_llama(values, objective, &sources->llama, &sources->request, err);
+    if (code == KERF_OK) code = check_load_timeout(&sources->request, err);
     if (code != KERF_OK || objective == NULL) return code;
-    code = read_llama(values, objective, &sources->llama, &sources->request, err);
-    if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
+    code = kerf_study_request_space(&sources->request, &sources->space, err);
     return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
 }
 

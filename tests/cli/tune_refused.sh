@@ -55,6 +55,7 @@ refuses --param b=1..4 --objective 'regex:([0-9]+) rows and more words' -- true 
 refused tune --param b=1..4 --study mine.jsonl -- true {b}
 refuses --param b=1..4 --protocol guess -- true {b}
 refuses --param b=1..4 --context 4096 -- true {b}
+refuses --param b=1..4 --protocol llama-bench --load-timeout 5s -- true {b}
 refuses --param b=1..4 -- ./nowhere {b}
 refuses llama
 refuses llama model.gguf
