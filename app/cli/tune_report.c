@@ -506,7 +506,8 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
     const char *head = heads[state->stop];
     if (state->stop == KERF_STUDY_NOTHING && is_limited) head = "No setting kept the limits: ";
     const size_t length = strlen(state->reason);
-    kerf_text_printf(out, "%s%s%s", head, state->reason, length && state->reason[length - 1] == '?' ? "" : ".");
+    const int is_sentence = length && strchr("?!.", state->reason[length - 1]); /* of the program's last line */
+    kerf_text_printf(out, "%s%s%s", head, state->reason, is_sentence ? "" : ".");
     words_skipped(out, report);
     if (state->id[0] && report->most_to_go_on >= 0) {
         kerf_text_printf(out, " `kerf tune --resume --study %s", report->journal ? report->journal : state->id);

@@ -70,4 +70,5 @@ tunes_nothing() {
     echo "status $?"
 }
 tunes_nothing -- false {b} | same
+tunes_nothing -- sh -c 'echo "No model, no tokens." >&2; exit 1' {b} | same
 tunes_nothing --objective 'regex:([0-9]+)' -- true {b} | same
