@@ -347,6 +347,10 @@ static void words_gain(struct kerf_text *out, const struct tune_report *report,
     const struct kerf_tune_answer *answer = &report->answer;
     double of_best = answer->settings[answer->best].mean;
     if (!tune_has_gain(report)) {
+        if (of_best == known->mean) {
+            kerf_text_add(out, ", as the best does.\n");
+            return;
+        }
         kerf_text_add(out, ": the best is ");
         words_objective(out, request, fabs(of_best - known->mean));
         kerf_text_printf(out, " %s.\n", of_best > known->mean ? "above it" : "below it");

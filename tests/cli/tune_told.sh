@@ -15,6 +15,8 @@ told --param n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy
 "$KERF" tune $quiet --param n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive --format json -- sh -c 'echo v=$(({n}-2))' |
     grep -oE '"default":\{"setting":\{"n":1\},"mean":-1,"gain":[a-z]*,"gain_interval":[a-z]*'
 
+told --param n=1..4 --objective 'regex:v=([-0-9.e]+)' -d n=4 --policy exhaustive -- sh -c 'echo v=0 {n}' | sed -n 2p
+
 echo "== what is not known is nowhere a number"
 for policy in kerf race exhaustive random halving best_bub null; do
     for form in table json csv markdown svg; do
