@@ -201,8 +201,7 @@ static int32_t read_request(const struct bub_options *values, struct llama_prese
                                       .threads = values->threads,
                                       .gpu_layers = values->gpu_layers,
                                       .one_thread_less = values->threads == 0,
-                                      .conform_to_imatrix = values->conform_to_imatrix,
-                                      .outputs = "all"};
+                                      .conform_to_imatrix = values->conform_to_imatrix};
     struct kerf_bub_limits limits;
     int64_t max_trials, chunks;
     kerf_study_request_defaults(request);

@@ -239,13 +239,15 @@ void llama_preset_free(struct llama_preset *preset) {
 }
 
 /* context: of all sequences. */
-static void fix(const struct llama_question *question, int64_t context, struct llama_preset *preset) {
+static void fix(const struct llama_question *question, int64_t context, const struct kerf_study_request *request,
+                struct llama_preset *preset) {
+    int is_bench = strcmp(request->protocol, "llama-bench") == 0; /* it computes the logits of the last token alone */
     kerf_llama_setting_defaults(&preset->fixed);
     preset->fixed.context = context;
     preset->fixed.sequences = question->sequences;
     preset->fixed.threads = (int32_t)question->threads;
     preset->fixed.gpu_layers = question->gpu_layers;
-    preset->fixed.outputs = question->work != LLAMA_PROMPT || strcmp(question->outputs, "last") == 0;
+    preset->fixed.outputs = question->work != LLAMA_PROMPT || is_bench || strcmp(question->outputs, "last") == 0;
 }
 
 static int32_t check(const struct llama_question *question, struct llama_preset *preset,
@@ -257,7 +259,7 @@ static int32_t check(const struct llama_question *question, struct llama_preset 
         code = kerf_error_set(err, KERF_EINVALID, "%.200s does not say how many tokens its vocabulary has",
                               question->model);
     if (code == KERF_OK) code = llama_program_find(question, &preset->sketch, ret_program, err);
-    return code == KERF_OK ? llama_question_check_imatrix(question, ret_program->worker == NULL, err) : code;
+    return code == KERF_OK ? llama_question_check_logits(question, ret_program->worker == NULL, err) : code;
 }
 
 static int32_t fill(const struct llama_question *question, struct llama_preset *preset,
@@ -301,6 +303,7 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
     struct llama_preset preset = {0};
     int64_t processors = llama_grid_processors(), context = 0;
     whole.threads_are_given = whole.threads > 0;
+    whole.outputs_are_given = whole.outputs != NULL;
     if (whole.threads == 0) whole.threads = processors - (whole.one_thread_less && processors > 1);
     int32_t code = llama_objective_complete(&whole, err);
     if (code == KERF_OK) code = llama_question_model(whole.model, &preset.gguf, err);
@@ -310,7 +313,7 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
         llama_preset_free(&preset);
         return code;
     }
-    fix(&whole, context, &preset);
+    fix(&whole, context, request, &preset);
     request->preset = "llama";
     *ret_preset = preset;
     return KERF_OK;
@@ -323,7 +326,7 @@ int32_t llama_preset_recall(const struct kerf_study_request *request, struct lla
     if (code != KERF_OK) return code;
     *ret_preset = (struct llama_preset){0};
     if (kerf_gguf_read(question.model, &ret_preset->gguf, NULL) != KERF_OK) ret_preset->gguf = NULL;
-    fix(&question, question.context * (question.sequences > 1 ? question.sequences : 1), ret_preset);
+    fix(&question, question.context * (question.sequences > 1 ? question.sequences : 1), request, ret_preset);
     return KERF_OK;
 }
 

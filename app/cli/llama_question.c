@@ -68,8 +68,12 @@ int32_t llama_question_check(const struct llama_question *question, const struct
 }
 
 /* llama-bench computes the logits of the last token alone, and llama-imatrix needs those of all. */
-int32_t llama_question_check_imatrix(const struct llama_question *question, int is_bench, struct kerf_error *err) {
+int32_t llama_question_check_logits(const struct llama_question *question, int is_bench, struct kerf_error *err) {
     const char *fault = NULL;
+    if (is_bench && question->outputs_are_given && strcmp(question->outputs, "all") == 0)
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "--logits all needs kerf-llama-worker: llama-bench computes the logits of the last token "
+                              "alone");
     if (!question->conform_to_imatrix) return KERF_OK;
     if (is_bench)
         fault = "llama-imatrix computes the logits of all tokens, which llama-bench does not measure";

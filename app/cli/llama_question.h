@@ -31,6 +31,7 @@ struct llama_question {
     int32_t gpu_layers_are_given;
     const char *also;           /* "threads,flash_attention": also tuned, beside batch and ubatch; NULL: nothing */
     const char *outputs;        /* "all" or "last": tokens whose logits are computed; NULL: not said */
+    int32_t outputs_are_given;  /* filled in by llama_preset_make */
     int32_t conform_to_imatrix; /* 1: only settings that llama-imatrix runs as they were measured */
     int32_t max_batch_exponent; /* the largest batch is 2 to this power; 0: the context */
 };
@@ -66,8 +67,8 @@ int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, stru
 int32_t llama_question_check(const struct llama_question *question, const struct kerf_gguf *gguf,
                              struct kerf_error *err);
 
-/* Checks that llama-bench, or else the worker, would measure what conform_to_imatrix promises. */
-int32_t llama_question_check_imatrix(const struct llama_question *question, int is_bench, struct kerf_error *err);
+/* Checks that llama-bench, or else the worker, would measure what outputs and conform_to_imatrix promise. */
+int32_t llama_question_check_logits(const struct llama_question *question, int is_bench, struct kerf_error *err);
 
 /* ---- Parameters and values ------------------------------------------------------------------------------------- */
 

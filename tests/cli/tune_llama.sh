@@ -114,6 +114,9 @@ chmod +x alone/llama-bench
 PATH=$PWD/alone:$PATH alone/kerf tune llama model.gguf --context 512 --threads 2 --interference ignore --max-observations 2 \
     --param kv_type=f16 --param flash_attention=on --tune mmap >out
 sort -u calls
+PATH=$PWD/alone:$PATH alone/kerf tune llama model.gguf --context 512 --logits all
+PATH=$PWD/alone:$PATH alone/kerf tune llama model.gguf --context 512 --logits last --interference ignore --max-observations 1 --fresh --study last | grep ^Memory >out
+"$KERF" studies show last | grep ^Memory | cmp - out && echo "as much memory when it is shown again"
 echo "== kerf bub"
 KERF_LLAMA_WORKER=$worker; export KERF_LLAMA_WORKER
 "$KERF" bub --model model.gguf --context-size 512 --n-gpu-layers 50 --threads 3 --temp 0.2 --top-k 3 --top-p 0.5 --min-p 0.1 \
