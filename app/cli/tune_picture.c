@@ -25,13 +25,58 @@ static void choose_axes(const struct tune_report *report, int32_t *across, int32
     *down = axes[1];
 }
 
-/* The value of every parameter: the slice's, else the recommendation's. */
-static void slice_values(const struct tune_report *report, int32_t values[PARAMS_MAX]) {
+static int32_t value_of(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
+    return space->values[(int64_t)setting * space->num_params + param];
+}
+
+/* Whether the setting has the values that the slice names, with an effect. */
+static int is_in_slice(const struct kerf_tune_space *space, const int32_t *slice, int32_t setting) {
+    for (int32_t p = 0; p < space->num_params; p++)
+        if (slice[p] >= 0 && (value_of(space, setting, p) != slice[p] || !kerf_tune_setting_uses(space, setting, p)))
+            return 0;
+    return 1;
+}
+
+/* Whether the setting is on the surface with these values of the parameters that are not its axes. */
+static int is_on_surface(const struct tune_report *report, const int32_t values[PARAMS_MAX], int32_t setting) {
+    const struct kerf_tune_space *space = report->state->space;
+    int32_t across, down;
+    choose_axes(report, &across, &down);
+    for (int32_t p = 0; p < space->num_params; p++)
+        if (p != across && p != down && value_of(space, setting, p) != values[p]) return 0;
+    return report->slice == NULL || is_in_slice(space, report->slice, setting);
+}
+
+/* The value of every parameter: the slice's, else the setting's. */
+static void values_beside(const struct tune_report *report, int32_t setting, int32_t values[PARAMS_MAX]) {
     const struct kerf_tune_space *space = report->state->space;
     for (int32_t p = 0; p < space->num_params; p++)
-        values[p] = report->slice && report->slice[p] >= 0
-                        ? report->slice[p]
-                        : space->values[(int64_t)report->answer.recommended * space->num_params + p];
+        values[p] = report->slice && report->slice[p] >= 0 ? report->slice[p] : value_of(space, setting, p);
+}
+
+/* Beside the slice's values those of the recommendation. If no setting has them together, those of the best setting in
+ * the slice. */
+static void slice_values(const struct tune_report *report, int32_t values[PARAMS_MAX]) {
+    const struct kerf_tune_space *space = report->state->space;
+    values_beside(report, report->answer.recommended, values);
+    if (report->slice == NULL || space->has_unused == KERF_TUNE_GROWS) return;
+    int32_t *order = tune_order(report), best = -1;
+    for (int32_t i = 0; order && i < space->num_settings; i++) {
+        if (is_on_surface(report, values, order[i])) best = report->answer.recommended;
+        if (best == report->answer.recommended) break;
+        if (best < 0 && is_in_slice(space, report->slice, order[i])) best = order[i];
+    }
+    if (best >= 0) values_beside(report, best, values);
+    free(order);
+}
+
+/* Whether the parameter has an effect in a setting of the surface. */
+static int has_effect(const struct tune_report *report, const int32_t values[PARAMS_MAX], int32_t param) {
+    const struct kerf_tune_space *space = report->state->space;
+    if (space->has_unused != KERF_TUNE_HAS_UNUSED) return 1;
+    for (int32_t i = 0; i < space->num_settings; i++)
+        if (kerf_tune_setting_uses(space, i, param) && is_on_surface(report, values, i)) return 1;
+    return 0;
 }
 
 /* "with threads=4,kv=f16", of the parameters that are neither across nor down; 0: there are none. */
@@ -42,7 +87,7 @@ static int words_slice(struct kerf_text *out, const struct tune_report *report) 
     choose_axes(report, &across, &down);
     slice_values(report, values);
     for (int32_t p = 0; p < space->num_params; p++) {
-        if (p == across || p == down || space->params[p].num_values < 2) continue;
+        if (p == across || p == down || space->params[p].num_values < 2 || !has_effect(report, values, p)) continue;
         kerf_text_printf(out, "%s%s=%s", count++ ? "," : "with ", space->params[p].name,
                          kerf_tune_value_word(&space->params[p], values[p]));
     }
@@ -58,16 +103,25 @@ void words_shown(struct kerf_text *out, const struct tune_report *report) {
     kerf_text_free(&slice);
 }
 
-/* A slice leaves a parameter to draw over. */
-static int32_t check_slice(const struct kerf_tune_space *space, const int32_t *slice, struct kerf_error *err) {
-    int32_t left = 0;
+/* A slice leaves a parameter to draw over, and has a setting. */
+static int32_t check_slice(const struct kerf_tune_space *space, const int32_t *slice, const char *text,
+                           struct kerf_error *err) {
+    int32_t left = 0, setting = 0;
     for (int32_t p = 0; p < space->num_params; p++) left += slice[p] < 0 && space->params[p].num_values > 1;
-    if (left > 0) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "--slice leaves no parameter to draw the surface over; name fewer");
+    if (left == 0)
+        return kerf_error_set(err, KERF_EINVALID, "--slice leaves no parameter to draw the surface over; name fewer");
+    if (space->has_unused == KERF_TUNE_GROWS) return KERF_OK; /* most of its settings are not listed */
+    while (setting < space->num_settings && !is_in_slice(space, slice, setting)) setting++;
+    if (setting < space->num_settings) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "--slice '%.64s': no setting has these values (a condition, --where or of a parameter, "
+                          "excludes them)",
+                          text);
 }
 
 int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, const struct render *render,
                         int32_t **ret_slice, struct kerf_error *err) {
+    const char *whole = text;
     int32_t *slice = malloc((size_t)space->num_params * sizeof *slice), code = KERF_OK;
     if (slice == NULL) return error_no_memory(err, "a slice");
     for (int32_t p = 0; p < space->num_params; p++) slice[p] = -1;
@@ -101,7 +155,7 @@ int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, c
                                   param->name);
         text += length + (text[length] == ',');
     }
-    if (code == KERF_OK) code = check_slice(space, slice, err);
+    if (code == KERF_OK) code = check_slice(space, slice, whole, err);
     if (code == KERF_OK)
         *ret_slice = slice;
     else

@@ -36,6 +36,12 @@ grep -o 'All settings with [^<:]*' part.svg | head -1
 echo "== a slice of one parameter, numbers and words"
 "$KERF" studies show many --slice m=3,k=b | sed -n '/^n$/,/Shown/p'
 "$KERF" studies show many --slice m=3,n=8 -o words.svg | sed -n '/^k$/,/Shown/p'
+echo "== a slice of a parameter without effect in the recommended setting"
+awk 'BEGIN { for (n = 1; n <= 3; n++) for (d = 0; d <= 2; d++) printf "n=%d,m=1,spec=%s %.2f\n", n, d ? "on,draft=" d : "off", 10 + 2 * n + 3 * d }' |
+    journal unused '"n=1..3","m=1..2","spec?=-s","draft=1,2 when spec"'
+"$KERF" studies show unused | grep Shown
+"$KERF" studies show unused --slice draft=2 | sed -n '/^m$/,/Shown/p'
+"$KERF" studies show unused --slice spec=off,draft=2 2>&1
 echo "== what matters, and of what"
 "$KERF" studies show many | sed -n '/^what matters/,/^Shares/p'
 for slice in m=9 nobody=1 m; do "$KERF" studies show many --slice $slice || echo "status $?"; done
