@@ -560,11 +560,13 @@ static void words_front_default(struct kerf_text *out, const struct tune_report 
     } else if (better >= 0) {
         kerf_text_add(out, "; ");
         kerf_tune_setting_write(report->state->space, better, out);
-        kerf_text_add(out, " is better, with ");
-        words_both(out, report, better);
+        const struct kerf_tune_estimate *one = report->answer.settings, *other = report->front.second;
+        int is_same = one[better].mean == one[first].mean && other[better].mean == other[first].mean;
+        kerf_text_add(out, is_same ? " has the same" : " is better, with ");
+        if (!is_same) words_both(out, report, better);
         kerf_text_add(out, ".\n");
     } else {
-        kerf_text_add(out, ", and differs too little from one of them.\n");
+        kerf_text_add(out, ", and gains too little over one of them.\n");
     }
 }
 

@@ -39,6 +39,17 @@ both --param batch=1..64:x2 $tokens --pareto p99_ms --no-journal -- ./bench '{ba
 both --param batch=1..64:x2 $tokens --pareto 'more rank' --subject-to 'p99_ms <= 100' --no-journal -- ./bench '{batch}' 0 | head -1 | sed 's/of [0-9.>]* %/of CHANCE/'
 echo "== the answer of a worker"
 both --policy exhaustive --param batch=1..4 --protocol worker --objective value --pareto p99_ms --format csv --no-journal -- ./stays | cut -d, -f1,2,3,12,14-
+echo "== a default beside the front"
+# beside DEFAULT NUMBERS: both of the setting 1, then both of 2
+beside() {
+    default=$1
+    shift
+    "$KERF" tune --interference ignore --no-journal --policy exhaustive --param n=1,2 --default "n=$default" --objective json:v --pareto e -- \
+        sh -c 'shift $((2 * $0 - 2)); echo "{{\"v\":$1,\"e\":$2}"' '{n}' "$@" | sed -n 2p
+}
+beside 1 10 100 10 100
+beside 2 10 100.5 12 100
+beside 2 10 100 12 100
 echo "== what kerf measures"
 both --policy exhaustive --param batch=1,2 $tokens --pareto memory --no-journal --format json -- ./bench '{batch}' 0 | grep -oE '"pareto":\{"objective":"memory","maximize":false'
 echo "== a number that nobody tells"
