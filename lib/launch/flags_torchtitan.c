@@ -55,6 +55,9 @@ static const struct launch_flag flags[] = {
     {"model.flavor", "word", "debugmodel", NULL, "0.1.0", "0.2.2"},
     {"model.converters", "list", "[]", "float8|mx|quantize.linear.float8|quantize.grouped_mm.float8", "0.1.0", "0.2.2"},
     {"float8.enable_fsdp_float8_all_gather", "bool", "False", NULL, "0.1.0", "0.1.0"},
+    {"float8.filter_fqns", "list", "[]", NULL, "0.1.0", "0.1.0"},
+    {"quantize.linear.float8.filter_fqns", "list", "[]", NULL, "0.2.0", "0.2.2"},
+    {"quantize.grouped_mm.float8.fqns", "list", "[]", NULL, "0.2.0", "0.2.2"},
     {"parallelism.context_parallel_rotate_method", "word", "allgather", "allgather|alltoall", "0.1.0", "0.2.2"},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };

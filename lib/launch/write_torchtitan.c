@@ -73,6 +73,8 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
         return launch_refuse(why, "%lld tokens in tp %lld x 2 cp %d parts", (long long)problem->seq_length,
                              (long long)l->tp1, l->cp);
     if (!has_experts) return 0;
+    if (problem->precision == KERF_PRECISION_FP8 && (l->pp > 1 || l->cp > 1))
+        return launch_refuse(why, "experts in 8 bits beside pipeline or context parallelism");
     if (l->ep == 1) {
         if (l->etp != l->tp1)
             return launch_refuse(why, "whole experts beside tp %lld where ep is 1", (long long)l->tp1);
@@ -141,12 +143,28 @@ static void add_layout(struct launch_writing *w) {
     writing_integer(w, "parallelism.expert_tensor_parallel_degree", l->etp);
 }
 
+/* Products in 8 bits: those of the experts too, but neither the head's nor the router's. */
+static void add_float8(struct launch_writing *w) {
+    static const char *const kept = "[\"output\", \"router.gate\"]";
+    int has_experts = w->shape.num_experts > 0;
+    if (!writing_has(w, KERF_FRAMEWORK_TORCHTITAN, "quantize.linear.float8.filter_fqns")) {
+        writing_literal(w, "model.converters", "[\"float8\"]");
+        writing_literal(w, "float8.filter_fqns", kept);
+        return;
+    }
+    writing_literal(w, "model.converters",
+                    has_experts ? "[\"quantize.linear.float8\", \"quantize.grouped_mm.float8\"]"
+                                : "[\"quantize.linear.float8\"]");
+    writing_literal(w, "quantize.linear.float8.filter_fqns", kept);
+    if (has_experts) writing_literal(w, "quantize.grouped_mm.float8.fqns", "[\"experts\"]");
+}
+
 static void add_keys(struct launch_writing *w) {
     const struct kerf_layout *l = w->layout;
     const struct flavor *flavor = find_flavor(&w->shape);
     writing_word(w, "model.name", flavor ? flavor->model : "");
     writing_word(w, "model.flavor", flavor ? flavor->name : "");
-    if (w->problem->precision == KERF_PRECISION_FP8) writing_literal(w, "model.converters", "[\"float8\"]");
+    if (w->problem->precision == KERF_PRECISION_FP8) add_float8(w);
     /* a pipeline goes through the whole local batch at once; else it is one micro-batch, and the rest accumulates */
     writing_integer(w, "training.local_batch_size", l->pp > 1 ? w->problem->global_batch / l->dp : l->micro_batch);
     writing_integer(w, "training.global_batch_size", w->problem->global_batch);

@@ -234,6 +234,11 @@ static void check_torchtitan(const char *t, const struct job *job) {
     if (pp > 1)
         assert_int_equal(local % number(t, "pipeline_parallel_microbatch_size", 0), 0); /* build_pipeline_schedule */
     assert_true(has(t, "mixed_precision_reduce = \"float32\"")); /* the only choice of TrainingConfig */
+    if (job->problem.precision == KERF_PRECISION_FP8) {
+        assert_true(has(t, "converters = [\"quantize.linear.float8\"")); /* register_model_converter */
+        if (has(t, "expert_parallel_degree"))
+            assert_true(has(t, "\"quantize.grouped_mm.float8\"") && pp == 1 && cp == 1); /* Float8GroupedMMConverter */
+    }
 }
 
 static void check_nanotron(const char *t, const struct job *job) {
@@ -459,28 +464,38 @@ static void test_refusals(void **unused) {
     check_nearest(KERF_FRAMEWORK_MEGATRON, "gpt_oss_120b", "dp=64,tp=1,pp=1", "sinks", NULL);
 }
 
+struct release {
+    enum kerf_framework framework;
+    const char *model, *version, *layout;
+    const char *has;     /* in what is written; NULL: it is refused */
+    const char *refused; /* in the error */
+};
+
 /* A release says the same in its own flags, or that it cannot. */
-static void check_release(const char *version, const char *layout_text, const char *has, const char *refused) {
+static void check_release(enum kerf_precision precision, const struct release *release) {
     struct kerf_problem problem = {
-        .strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
+        .strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096, .precision = precision};
     struct kerf_layout layout;
     struct kerf_text text = {0};
     struct kerf_error err = {.code = KERF_OK};
     problem.system = machine;
-    assert_int_equal(kerf_model_load("llama3_70b", &problem.model, &err), KERF_OK);
-    assert_int_equal(kerf_layout_parse(layout_text, &layout, &err), KERF_OK);
-    int32_t code = kerf_launch_write(KERF_FRAMEWORK_MEGATRON, version, &problem, &layout, &text, &err);
-    if (refused) {
+    assert_int_equal(kerf_model_load(release->model, &problem.model, &err), KERF_OK);
+    assert_int_equal(kerf_layout_parse(release->layout, &layout, &err), KERF_OK);
+    int32_t code = kerf_launch_write(release->framework, release->version, &problem, &layout, &text, &err);
+    if (release->refused) {
         assert_true(code != KERF_OK);
-        if (strstr(err.message, refused) == NULL) fail_msg("'%s' is not in '%s'", refused, err.message);
+        if (strstr(err.message, release->refused) == NULL)
+            fail_msg("'%s' is not in '%s'", release->refused, err.message);
     } else {
         if (code != KERF_OK) fail_msg("%s", err.message);
-        assert_non_null(strstr(text.data, has));
-        const struct kerf_launch_options options = {.version = version};
+        if (strstr(text.data, release->has) == NULL) fail_msg("'%s' is not in\n%s", release->has, text.data);
+        const struct kerf_launch_options options = {.version = release->version,
+                                                    .framework = kerf_framework_name(release->framework)};
         struct kerf_launch *launch = NULL;
-        assert_int_equal(kerf_launch_read(text.data, text.length, "launch.sh", &options, &launch, &err), KERF_OK);
+        assert_int_equal(kerf_launch_read(text.data, text.length, "launch", &options, &launch, &err), KERF_OK);
         assert_int_equal(launch->num_invalid, 0);
         assert_int_equal(launch->layout.vpp, layout.vpp);
+        assert_string_equal(launch->precision, kerf_precision_name(precision));
         kerf_launch_free(launch);
     }
     kerf_layout_release(&layout);
@@ -488,13 +503,25 @@ static void check_release(const char *version, const char *layout_text, const ch
 }
 
 static void test_releases(void **unused) {
-    (void)unused;
+    enum { MEGATRON = KERF_FRAMEWORK_MEGATRON, TITAN = KERF_FRAMEWORK_TORCHTITAN };
     const char *const even = "dp=8,tp=2,pp=4,vpp=2", *const uneven = "dp=8,tp=2,pp=4,stage_layers=19/21/21/19";
-    check_release(NULL, even, "--num-virtual-stages-per-pipeline-rank 2", NULL);
-    check_release("core_v0.9.0", even, "--num-layers-per-virtual-pipeline-stage 10", NULL);
-    check_release("0.19", uneven, "--pipeline-model-parallel-layout", NULL);
-    check_release("0.9", uneven, NULL, "it came with megatron");
-    check_release("0.1", even, NULL, "kerf knows no megatron 0.1");
+    const char *const sharded = "dp=64,tp=1,pp=1,zero=3";
+    const struct release releases[] = {
+        {MEGATRON, "llama3_70b", NULL, even, "--num-virtual-stages-per-pipeline-rank 2", NULL},
+        {MEGATRON, "llama3_70b", "core_v0.9.0", even, "--num-layers-per-virtual-pipeline-stage 10", NULL},
+        {MEGATRON, "llama3_70b", "0.19", uneven, "--pipeline-model-parallel-layout", NULL},
+        {MEGATRON, "llama3_70b", "0.9", uneven, NULL, "it came with megatron"},
+        {MEGATRON, "llama3_70b", "0.1", even, NULL, "kerf knows no megatron 0.1"},
+    };
+    const struct release in_8_bits[] = {
+        {TITAN, "llama3_8b", NULL, sharded, "converters = [\"quantize.linear.float8\"]", NULL},
+        {TITAN, "llama3_8b", "0.1.0", sharded, "converters = [\"float8\"]", NULL},
+        {TITAN, "qwen3_30b_a3b", NULL, sharded, "\"quantize.grouped_mm.float8\"]", NULL},
+        {TITAN, "qwen3_30b_a3b", NULL, "dp=32,tp=1,pp=2,zero=3", NULL, "experts in 8 bits"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) check_release(KERF_PRECISION_BF16, &releases[i]);
+    for (size_t i = 0; i < sizeof in_8_bits / sizeof *in_8_bits; i++) check_release(KERF_PRECISION_FP8, &in_8_bits[i]);
 }
 
 static void test_read_only(void **unused) {
