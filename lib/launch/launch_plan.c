@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The question and one layout of a plan's JSON (docs/json.md): what a launch is written from. */
-#include <stdio.h>
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/json_read.h"
 #include "kerf/launch.h"
+#include "spec/description.h"
 #include "spec/layout.h"
 #include "spec/model_shape.h"
 
@@ -73,8 +73,8 @@ static int32_t read_question(const struct json_object *question, struct kerf_pro
     problem->system.scale_up.size = domain;
     problem->strategy = KERF_STRATEGY_HYBRID;
     problem->attention = KERF_ATTENTION_FUSED;
-    snprintf(problem->model.name, sizeof problem->model.name, "%s", model);
-    snprintf(problem->system.name, sizeof problem->system.name, "%s", system);
+    name_copy(problem->model.name, model); /* it stands in a comment of the launch: one line, whatever it holds */
+    name_copy(problem->system.name, system);
     return KERF_OK;
 }
 

@@ -66,6 +66,9 @@ for framework in megatron torchtitan nanotron deepspeed; do
     cmp fast all && echo "$framework: $(wc -l <fast) lines"
 done
 "$KERF" plan llama3_8b -s h100 -n 32 -b 64 --seq-length 4096 --for nanotron --pp 2 --top 1 --why | grep -e '--layout' -e '^pp' -e '^tp 2'
+echo "== a name that would end its comment"
+sed 's/"model":"llama3_8b"/"model":"llama3\\n$(date)"/' plan.json >name.json
+"$KERF" launch write megatron --plan name.json | head -n 3
 echo "== bad input"
 refused launch write
 refused launch write megatron
