@@ -40,6 +40,8 @@ static const struct launch_flag flags[] = {
     {"untie-embeddings-and-output-weights", "flag", NULL, NULL, "main", NULL},
     {"disable-bias-linear", "flag", NULL, NULL, "main", NULL},
     {"normalization", "word", "layernorm", "layernorm|rmsnorm", "main", NULL},
+    {"attention-dropout", "float", "0.1", NULL, "main", NULL},
+    {"hidden-dropout", "float", "0.1", NULL, "main", NULL},
     {"make-vocab-size-divisible-by", "int", "128", NULL, "main", NULL},
     {"remote-device", "word", "none", "none|cpu|nvme", "main", NULL},
     {"use-tutel", "flag", NULL, NULL, "main", NULL},

@@ -55,8 +55,13 @@ int32_t launch_version(enum kerf_framework framework, const char *version, int32
     return code;
 }
 
+int launch_version_reaches(const struct launch_flags *flags, int32_t version, const char *since) {
+    return index_of(flags, since) <= version;
+}
+
 int launch_version_has(const struct launch_flags *flags, int32_t version, const struct launch_flag *flag) {
-    return index_of(flags, flag->since) <= version && (flag->until == NULL || version <= index_of(flags, flag->until));
+    return launch_version_reaches(flags, version, flag->since) &&
+           (flag->until == NULL || version <= index_of(flags, flag->until));
 }
 
 const char *const *kerf_framework_versions(enum kerf_framework framework) {

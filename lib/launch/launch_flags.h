@@ -14,6 +14,9 @@ const struct launch_flag *launch_flags_find(const struct launch_flags *flags, co
  * unknown one is KERF_EUNKNOWN, and the error names those there are. */
 int32_t launch_version(enum kerf_framework framework, const char *version, int32_t *ret_index, struct kerf_error *err);
 
+/* Whether that release is `since` or a later one. */
+int launch_version_reaches(const struct launch_flags *flags, int32_t version, const char *since);
+
 /* Whether that release has the flag. */
 int launch_version_has(const struct launch_flags *flags, int32_t version, const struct launch_flag *flag);
 

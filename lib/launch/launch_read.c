@@ -395,13 +395,11 @@ static const struct launch_reader *read_form(struct launch_reading *r, const str
 static void check_version(struct launch_reading *r) {
     enum kerf_framework framework = (enum kerf_framework)r->launch->framework;
     const struct launch_flags *flags = launch_flags_of(framework);
-    int32_t version;
-    if (r->options->version == NULL) return;
-    r->code = launch_version(framework, r->options->version, &version, r->err);
-    for (int32_t i = 0; r->code == KERF_OK && flags && i < r->table.count; i++) {
+    if (r->options->version == NULL || flags == NULL) return;
+    for (int32_t i = 0; i < r->table.count; i++) {
         const struct launch_flag *flag = launch_flags_find(flags, r->table.entries[i].key);
-        if (flag && !launch_version_has(flags, version, flag))
-            reading_refuse(r, "argparse", "%s has no %s: %s %s", flags->versions[version], flag->key,
+        if (flag && !launch_version_has(flags, r->version, flag))
+            reading_refuse(r, "argparse", "%s has no %s: %s %s", flags->versions[r->version], flag->key,
                            flag->until ? "the last with it is" : "it came with",
                            flag->until ? flag->until : flag->since);
     }
@@ -423,6 +421,8 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
                                                    "with --framework, or give the script that starts it",
                            r->options->framework);
     l->framework = (int32_t)reader->framework;
+    r->code = launch_version(reader->framework, r->options->version, &r->version, r->err);
+    if (r->code != KERF_OK) return r->code;
     l->gpus = r->options->gpus;
     if (l->gpus == 0) l->gpus = from_launcher(r);
     if (l->gpus == 0) l->gpus = from_variables(r);
@@ -436,6 +436,8 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
                            "give them with --gpus");
     if (!check_degrees(r)) return r->code;
     lay_out(r);
+    if (l->layout.tp1 > 1 && !l->has_sequence_parallel)
+        reading_assume(r, "sequence_parallel", "on, for kerf prices no tensor parallelism without it");
     reader->check(r);
     check_version(r);
     if (r->code != KERF_OK) return r->code;

@@ -261,6 +261,23 @@ int reading_file(struct launch_reading *reading, const char *file, enum launch_f
     return is_read;
 }
 
+int64_t launch_window(struct launch_reading *reading, const char *key) {
+    const char *text = reading_word(reading, key);
+    if (text == NULL) return 0;
+    const struct launch_entry *entry = launch_find(&reading->table, key);
+    char left[16];
+    int64_t before = 0;
+    const char *start = text + (*text == '(');
+    size_t length = strcspn(start, ",");
+    snprintf(left, sizeof left, "%.*s", (int)(length < sizeof left ? length : 0), start);
+    int is_pair = start[length] == ',' || entry->num_values == 2;
+    if (is_pair && launch_whole_number(left, &before) && before >= -1 && before < KERF_COUNT_MAX) return before + 1;
+    reading_fail(reading, entry->line,
+                 "%s%s must be the tokens before and behind that are seen, as in 4095,0, not '%.40s'", prefix(reading),
+                 key, text);
+    return 0;
+}
+
 int64_t launch_product(int64_t a, int64_t b, int64_t c, int64_t d) {
     int64_t product = 0;
     if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product) ||

@@ -18,7 +18,8 @@ struct launch_reading {
     const char *name;           /* of the text, for errors */
     const struct kerf_launch_options *options;
     struct kerf_error *err;
-    int32_t code; /* the first error */
+    int32_t code;    /* the first error */
+    int32_t version; /* of the framework's releases: the one that is named, else the newest that kerf knows */
 
     enum launch_form { LAUNCH_SCRIPT, LAUNCH_TOML, LAUNCH_YAML, LAUNCH_JSON } form;
     struct launch_table table;     /* of the program's flags, or of the config file */
@@ -91,6 +92,8 @@ void launch_batch_rule(struct launch_reading *reading, const char *rule);
 void launch_megatron_flags(struct launch_reading *reading);
 /* How context parallelism communicates, by the words of TransformerEngine. */
 void launch_cp_comm(struct launch_reading *reading, const char *key);
+/* The tokens that the window behind the key, "4095,0", "(4095,0)" or a list, shows each token; 0: there is none. */
+int64_t launch_window(struct launch_reading *reading, const char *key);
 void launch_megatron_rules(struct launch_reading *reading);
 /* The stages of --pipeline-model-parallel-layout: decoder layers of each; the number of stages, 0: not understood. */
 int32_t launch_pipeline_layout(const char *text, int32_t *ret_layers, int32_t most);

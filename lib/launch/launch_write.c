@@ -206,6 +206,21 @@ static int32_t check_keys(enum kerf_framework framework, struct launch_writing *
     return KERF_OK;
 }
 
+/* The release must run what no key tells. */
+static int32_t check_release(const struct launch_writer *writer, const struct launch_writing *w,
+                             struct kerf_error *err) {
+    const struct launch_flags *flags = launch_flags_of(writer->framework);
+    const char *name = kerf_framework_name(writer->framework);
+    struct kerf_text what = {0};
+    int32_t code = KERF_OK;
+    const char *since = writer->needs_release ? writer->needs_release(w, &what) : NULL;
+    if (since && !launch_version_reaches(flags, w->version, since))
+        code = kerf_error_set(err, KERF_EINVALID, "%s %s has no %s: it came with %s %s", name,
+                              flags->versions[w->version], what.data ? what.data : "", name, since);
+    kerf_text_free(&what);
+    return code;
+}
+
 /* Begins the writing of a layout that can be written; its keys are there then. */
 static int32_t write_keys(enum kerf_framework framework, const char *version, const struct kerf_problem *problem,
                           const struct kerf_layout *layout, struct arena *arena, struct launch_writing *ret,
@@ -223,6 +238,8 @@ static int32_t write_keys(enum kerf_framework framework, const char *version, co
             "%lld layers do not divide over pp %lld x vpp %d, and the layout does not say which stage "
             "has how many: add stage_layers",
             (ll)problem->model.num_hidden_layers, (ll)layout->pp, layout->vpp);
+    code = check_release(*ret_writer, ret, err);
+    if (code != KERF_OK) return code;
     (*ret_writer)->add_keys(ret);
     return ret->failed ? error_no_memory(err, "a launch") : check_keys(framework, ret, err);
 }

@@ -44,6 +44,9 @@ struct launch_writer {
                          struct kerf_text *why);
     /* The same of a layout, beyond what stands in the table. */
     int (*refuses_layout)(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_text *why);
+    /* The release since which the framework runs what no key tells, such as a size, and that appended to `what`; NULL:
+     * all of them do. May be NULL. */
+    const char *(*needs_release)(const struct launch_writing *writing, struct kerf_text *what);
     /* Adds all keys. */
     void (*add_keys)(struct launch_writing *writing);
     /* Prints them with what belongs around them. */
@@ -93,6 +96,8 @@ void writing_word(struct launch_writing *writing, const char *key, const char *v
 void writing_flag(struct launch_writing *writing, const char *key);
 void writing_boolean(struct launch_writing *writing, const char *key, int value);
 void writing_literal(struct launch_writing *writing, const char *key, const char *value); /* as it is printed */
+/* Megatron-LM's flags without dropout, which no price has; its own defaults are 0.1. */
+void writing_no_dropout(struct launch_writing *writing);
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 

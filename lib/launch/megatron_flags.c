@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "launch/launch_flags.h"
 #include "launch/launch_reading.h"
 #include "launch/megatron_patterns.h"
 
@@ -44,8 +45,7 @@ static void read_shape(struct launch_reading *r) {
     m->has_learned_positions = position ? strcmp(position, "learned_absolute") == 0 || strcmp(position, "absolute") == 0
                                         : !reading_flag(r, "use-rotary-position-embeddings");
     m->mtp_layers = reading_integer(r, "mtp-num-layers", 0);
-    const char *window = reading_word(r, "window-size");
-    if (window) m->sliding_window = strtol(window + (*window == '('), NULL, 10) + 1;
+    m->sliding_window = launch_window(r, "window-size");
     if (reading_flag(r, "multi-latent-attention")) {
         m->has_qk_norm = 0; /* the norms of latents, which such a model always has here */
         m->q_lora_rank = reading_integer(r, "q-lora-rank", 0);
@@ -53,6 +53,15 @@ static void read_shape(struct launch_reading *r) {
         m->qk_nope_head_dim = reading_integer(r, "qk-head-dim", 128);
         m->qk_rope_head_dim = reading_integer(r, "qk-pos-emb-head-dim", 64);
         m->v_head_dim = reading_integer(r, "v-head-dim", 128);
+    }
+}
+
+static void read_dropout(struct launch_reading *r) {
+    static const char *const keys[] = {"attention-dropout", "hidden-dropout"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *share = reading_word_if_known(r, keys[i]);
+        if (share && strtod(share, NULL) > 0)
+            reading_assume(r, keys[i], "0, for kerf prices no dropout: not %.40s", share);
     }
 }
 
@@ -261,6 +270,7 @@ void launch_megatron_flags(struct launch_reading *r) {
     layout->cp = (int32_t)reading_integer(r, "context-parallel-size", 1);
     layout->ep = (int32_t)either(r, "expert-model-parallel-size", "moe-expert-parallel-size", 1);
     read_shape(r);
+    read_dropout(r);
     read_experts(r);
     read_batch(r);
     read_recompute(r);
@@ -275,6 +285,19 @@ void launch_megatron_flags(struct launch_reading *r) {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
+/* Since Megatron-Core 0.16.0 there may be fewer groups than shards. */
+static void check_query_groups(struct launch_reading *r) {
+    int64_t groups = r->launch->config.num_key_value_heads, tp = r->launch->layout.tp1;
+    int is_megatron = r->launch->framework == KERF_FRAMEWORK_MEGATRON;
+    if (groups == 0 || groups % tp == 0) return;
+    if (!is_megatron || !launch_version_reaches(&launch_flags_megatron, r->version, "0.16.0"))
+        reading_refuse(r, is_megatron ? "TransformerConfig" : "divide",
+                       "%lld query groups are not divisible by tp %lld", (long long)groups, (long long)tp);
+    else if (tp % groups)
+        reading_refuse(r, "TransformerConfig", "%lld query groups and tp %lld do not divide each other",
+                       (long long)groups, (long long)tp);
+}
+
 static void check_shape(struct launch_reading *r) {
     const struct kerf_launch *l = r->launch;
     const struct kerf_launch_model *m = &l->config;
@@ -282,9 +305,7 @@ static void check_shape(struct launch_reading *r) {
     if (m->num_attention_heads && m->num_attention_heads % layout->tp1)
         reading_refuse(r, "TransformerConfig", "%lld attention heads are not divisible by tp %lld",
                        (long long)m->num_attention_heads, (long long)layout->tp1);
-    if (m->num_key_value_heads && m->num_key_value_heads % layout->tp1 && layout->tp1 % m->num_key_value_heads)
-        reading_refuse(r, "TransformerConfig", "%lld query groups and tp %lld do not divide each other",
-                       (long long)m->num_key_value_heads, (long long)layout->tp1);
+    check_query_groups(r);
     if (m->num_attention_heads && m->num_key_value_heads && m->num_attention_heads % m->num_key_value_heads)
         reading_refuse(r, "TransformerConfig", "%lld attention heads are not divisible by %lld query groups",
                        (long long)m->num_attention_heads, (long long)m->num_key_value_heads);
@@ -317,6 +338,8 @@ static void check_experts(struct launch_reading *r) {
         reading_refuse_gpus(r, "initialize_model_parallel",
                             "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp,
                             layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
+    if (experts && layout->etp > 1 && l->config.has_linear_bias && l->framework == KERF_FRAMEWORK_MEGATRON)
+        reading_refuse(r, "TransformerConfig", "experts with biases need --expert-tensor-parallel-size 1");
     if (experts && layout->tp1 > 1 && layout->ep > 1 && !l->has_sequence_parallel &&
         l->framework == KERF_FRAMEWORK_MEGATRON)
         reading_refuse(r, "validate_args", "experts with tensor parallelism need --sequence-parallel");

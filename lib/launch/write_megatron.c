@@ -38,11 +38,21 @@ int launch_megatron_refuses(const struct kerf_problem *problem, const struct ker
         if (kind->mlp.expert_width % l->etp)
             return launch_refuse(why, "experts of %lld features in %d parts", (long long)kind->mlp.expert_width,
                                  l->etp);
+        if (kind->mlp.experts && kind->mlp.expert_bias && l->etp > 1)
+            return launch_refuse(why, "experts with biases in %d parts", l->etp);
         if (l->cp > 1 && l->cp_comm == KERF_CP_COMM_ALL_TO_ALL && (groups < 1 || groups % l->cp))
             return launch_refuse(why, "all-to-all context parallelism over %d with %lld key-value heads of a shard",
                                  l->cp, (long long)groups);
     }
     return 0;
+}
+
+/* Fewer key-value heads than shards. */
+static const char *needs_release(const struct launch_writing *w, struct kerf_text *what) {
+    if (w->shape.kv_lora_rank || w->shape.num_key_value_heads % w->layout->tp1 == 0) return NULL;
+    kerf_text_printf(what, "tp %lld over %lld key-value heads", (long long)w->layout->tp1,
+                     (long long)w->shape.num_key_value_heads);
+    return "0.16.0";
 }
 
 /* ---- The small languages of its flags --------------------------------------------------------------------------- */
@@ -117,6 +127,7 @@ static void add_shape(struct launch_writing *w) {
     writing_integer(w, "max-position-embeddings", m->max_position_embeddings);
     writing_integer(w, "seq-length", w->problem->seq_length);
     if (m->vocab_size) writing_integer(w, "vocab-size", m->vocab_size);
+    writing_no_dropout(w);
     if (m->mtp_layers) writing_integer(w, "mtp-num-layers", m->mtp_layers);
 }
 
@@ -130,6 +141,9 @@ static void add_experts(struct launch_writing *w) {
         writing_has(w, KERF_FRAMEWORK_MEGATRON, "moe-ffn-hidden-size"))
         writing_integer(w, "moe-ffn-hidden-size", m->moe_intermediate_size);
     writing_integer(w, "moe-router-topk", m->num_experts_per_tok);
+    /* the softmax over one expert that is chosen would have no gradient: TransformerConfig refuses it */
+    if (m->num_experts_per_tok == 1 && writing_has(w, KERF_FRAMEWORK_MEGATRON, "moe-router-pre-softmax"))
+        writing_flag(w, "moe-router-pre-softmax");
     if (layers) writing_literal(w, "moe-layer-freq", layers);
     if (m->shared_expert_intermediate_size)
         writing_integer(w, "moe-shared-expert-intermediate-size", m->shared_expert_intermediate_size);
@@ -244,6 +258,7 @@ const struct launch_writer launch_write_megatron = {
     .framework = KERF_FRAMEWORK_MEGATRON,
     .ending = "sh",
     LAUNCH_MEGATRON_CORE,
+    .needs_release = needs_release,
     .add_keys = add_keys,
     .print = print,
 };

@@ -35,6 +35,9 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
         if (kind->mlp.width % l->tp1)
             return launch_refuse(why, "MLP of %lld features in %lld parts", (long long)kind->mlp.width,
                                  (long long)l->tp1);
+        if (kind->attention.kv_heads % l->tp1)
+            return launch_refuse(why, "%lld key-value heads in %lld parts", (long long)kind->attention.kv_heads,
+                                 (long long)l->tp1);
         if (l->cp > 1 && kind->attention.kv_heads % l->cp)
             return launch_refuse(why, "Ulysses over %d with %lld key-value heads", l->cp,
                                  (long long)kind->attention.kv_heads);
@@ -80,6 +83,7 @@ static void add_model(struct launch_writing *w) {
     writing_integer(w, "max-position-embeddings", m->max_position_embeddings);
     writing_integer(w, "seq-length", w->problem->seq_length);
     if (m->vocab_size) writing_integer(w, "vocab-size", m->vocab_size);
+    writing_no_dropout(w);
     if (m->num_experts == 0) return;
     writing_integer(w, "num-experts", m->num_experts);
     writing_integer(w, "topk", m->num_experts_per_tok);

@@ -90,6 +90,14 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
     return 0;
 }
 
+/* The first release with a TOML had Llama 3 alone. */
+static const char *needs_release(const struct launch_writing *w, struct kerf_text *what) {
+    const struct flavor *flavor = find_flavor(&w->shape);
+    if (flavor == NULL || strcmp(flavor->model, "llama3") == 0) return NULL;
+    kerf_text_printf(what, "model %s", flavor->model);
+    return "0.2.0";
+}
+
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
 
 static const char *const schedules[] = {"1f1b", "interleaved_1f1b", "gpipe", "looped_bfs", "interleaved_zb",
@@ -204,6 +212,7 @@ const struct launch_writer launch_write_torchtitan = {
     .has_virtual_stages = 1,
     .refuses_model = refuses_model,
     .refuses_layout = refuses_layout,
+    .needs_release = needs_release,
     .add_keys = add_keys,
     .print = print,
 };

@@ -130,7 +130,7 @@ static void test_megatron_defaults(void **state) {
     struct kerf_launch *launch =
         read_named("launch.sh",
                    "python pretrain_gpt.py " SHAPE "--num-experts 8 --expert-model-parallel-size 4 --sequence-parallel "
-                   "--tensor-model-parallel-size 2 --global-batch-size 64\n",
+                   "--tensor-model-parallel-size 2 --disable-bias-linear --global-batch-size 64\n",
                    16);
     assert_int_equal(launch->config.intermediate_size, 4096); /* 4 x hidden */
     assert_int_equal(launch->config.num_key_value_heads, 16);
@@ -317,6 +317,58 @@ static void test_bridge(void **state) {
     kerf_launch_free(launch);
 }
 
+static void check_window(const char *window, int64_t size) {
+    char text[400];
+    snprintf(text, sizeof text, "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --window-size %s\n", window);
+    if (size < 0) {
+        check_refused("launch.sh", text, KERF_EINVALID, "--window-size must be");
+        return;
+    }
+    const struct kerf_launch_options options = {.gpus = 8};
+    struct kerf_launch *launch = NULL;
+    struct kerf_error err = {.code = KERF_OK};
+    if (kerf_launch_read(text, strlen(text), "launch.sh", &options, &launch, &err) != KERF_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(launch->config.sliding_window, size);
+    kerf_launch_free(launch);
+}
+
+static void test_windows(void **state) {
+    (void)state;
+    check_window("4095,0", 4096);
+    check_window("'(127, 0)'", 128);
+    check_window("-1,0", 0);
+    check_window("many", -1);
+    check_window("4096", -1);
+    check_window("9223372036854775807,0", -1);
+}
+
+/* What the price takes for granted is said where the launch has it otherwise. */
+static void test_taken_for_granted(void **state) {
+    (void)state;
+    static const char *const command = "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --group-query-attention "
+                                       "--num-query-groups 2 --tensor-model-parallel-size ";
+    char text[512];
+    snprintf(text, sizeof text, "%s4 --hidden-dropout 0.1\n", command);
+    struct kerf_launch *launch = read_named("launch.sh", text, 8);
+    assert_non_null(assumed(launch, "sequence_parallel"));
+    assert_non_null(assumed(launch, "hidden-dropout"));
+    assert_int_equal(launch->num_invalid, 0);
+    kerf_launch_free(launch);
+    snprintf(text, sizeof text, "%s2 --hidden-dropout 0.0 --sequence-parallel\n", command);
+    launch = read_named("launch.sh", text, 8);
+    assert_int_equal(launch->num_assumed, 0);
+    kerf_launch_free(launch);
+    /* fewer groups than shards came with a release */
+    snprintf(text, sizeof text, "%s4\n", command);
+    const struct kerf_launch_options options = {.gpus = 8, .version = "0.15.0"};
+    struct kerf_error err = {.code = KERF_OK};
+    assert_int_equal(kerf_launch_read(text, strlen(text), "launch.sh", &options, &launch, &err), KERF_OK);
+    assert_int_equal(launch->num_invalid, 1);
+    assert_non_null(strstr(launch->invalid[0], "2 query groups are not divisible by tp 4"));
+    kerf_launch_free(launch);
+}
+
 /* What is priced of a launch is the launch's. */
 static void test_problem(void **state) {
     (void)state;
@@ -368,6 +420,8 @@ int main(void) {
         cmocka_unit_test(test_deepspeed_hf),
         cmocka_unit_test(test_mlperf),
         cmocka_unit_test(test_bridge),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_taken_for_granted),
         cmocka_unit_test(test_problem),
         cmocka_unit_test(test_names),
     };

@@ -216,6 +216,8 @@ static void check_megatron(const char *t, const struct job *job) {
     if (vpp > 1) assert_int_equal(batch / micro / (world / (tp * pp * cp)) % pp, 0);       /* interleaved schedule */
     if (has(t, "--recompute-granularity full")) assert_true(has(t, "--recompute-method")); /* TransformerConfig */
     if (has(t, "--mtp-num-layers")) assert_true(has(t, "--position-embedding-type rope")); /* validate_args */
+    if (number(t, "--moe-router-topk", 2) == 1) assert_true(has(t, "--moe-router-pre-softmax")); /* TransformerConfig */
+    assert_true(has(t, "--attention-dropout 0.0") && has(t, "--hidden-dropout 0.0")); /* no price has dropout */
 }
 
 static void check_torchtitan(const char *t, const struct job *job) {
@@ -265,8 +267,10 @@ static void check_deepspeed(const char *t, const struct job *job) {
     if (sp > 1) assert_true(tp == 1 && pp == 1);                                 /* initialize_model_parallel */
     if (sp > 1) assert_int_equal(number(t, "--num-attention-heads", 0) % sp, 0); /* DistributedAttention */
     if (has(t, "--no-pipeline-parallel")) assert_int_equal(pp, 1);               /* validate_args */
-    assert_int_equal(dp % ep, 0);                                                /* MoE, groups */
-    if (ep > 1) assert_true(stage < 3);                                          /* DeepSpeedEngine with MoE */
+    assert_int_equal(number(t, "--num-key-value-heads", tp) % tp, 0);            /* ParallelAttention, divide */
+    assert_true(has(t, "--attention-dropout 0.0") && has(t, "--hidden-dropout 0.0")); /* no price has dropout */
+    assert_int_equal(dp % ep, 0);                                                     /* MoE, groups */
+    if (ep > 1) assert_true(stage < 3);                                               /* DeepSpeedEngine with MoE */
 }
 
 /* ---- Flags ------------------------------------------------------------------------------------------------------------ */
@@ -457,6 +461,8 @@ static void test_refusals(void **unused) {
     check_nearest(KERF_FRAMEWORK_NANOTRON, "mixtral_8x7b", "dp=64,tp=1,pp=1", "MoE", NULL);
     check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "llama3_70b", "dp=4,tp=4,pp=4,zero=2",
                   "ZeRO stage 2 in a pipeline", "dp=4,tp=4,pp=4");
+    check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "llama3_70b", "dp=4,tp=16,pp=1", "8 key-value heads in 16 parts",
+                  "dp=8,tp=8,pp=1");
     check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "deepseek_v3", "dp=64,tp=1,pp=1", "MLA", NULL);
     check_nearest(KERF_FRAMEWORK_TORCHTITAN, "llama3_70b", "dp=16,tp=4,pp=1", "ZeRO stage 1", "dp=16,tp=4,pp=1,zero=2");
     check_nearest(KERF_FRAMEWORK_TORCHTITAN, "mistral_7b", "dp=64,tp=1,pp=1,zero=3", "no flavor", NULL);
@@ -503,25 +509,47 @@ static void check_release(enum kerf_precision precision, const struct release *r
 }
 
 static void test_releases(void **unused) {
-    enum { MEGATRON = KERF_FRAMEWORK_MEGATRON, TITAN = KERF_FRAMEWORK_TORCHTITAN };
+    const enum kerf_framework megatron = KERF_FRAMEWORK_MEGATRON, titan = KERF_FRAMEWORK_TORCHTITAN;
     const char *const even = "dp=8,tp=2,pp=4,vpp=2", *const uneven = "dp=8,tp=2,pp=4,stage_layers=19/21/21/19";
     const char *const sharded = "dp=64,tp=1,pp=1,zero=3";
     const struct release releases[] = {
-        {MEGATRON, "llama3_70b", NULL, even, "--num-virtual-stages-per-pipeline-rank 2", NULL},
-        {MEGATRON, "llama3_70b", "core_v0.9.0", even, "--num-layers-per-virtual-pipeline-stage 10", NULL},
-        {MEGATRON, "llama3_70b", "0.19", uneven, "--pipeline-model-parallel-layout", NULL},
-        {MEGATRON, "llama3_70b", "0.9", uneven, NULL, "it came with megatron"},
-        {MEGATRON, "llama3_70b", "0.1", even, NULL, "kerf knows no megatron 0.1"},
+        {megatron, "llama3_70b", NULL, even, "--num-virtual-stages-per-pipeline-rank 2", NULL},
+        {megatron, "llama3_70b", "core_v0.9.0", even, "--num-layers-per-virtual-pipeline-stage 10", NULL},
+        {megatron, "llama3_70b", "0.19", uneven, "--pipeline-model-parallel-layout", NULL},
+        {megatron, "llama3_70b", "0.9", uneven, NULL, "it came with megatron"},
+        {megatron, "llama3_70b", "0.1", even, NULL, "kerf knows no megatron 0.1"},
+        {megatron, "llama3_70b", "0.15", "dp=4,tp=16,pp=1", NULL,
+         "tp 16 over 8 key-value heads: it came with megatron"},
+        {megatron, "llama3_70b", "0.16", "dp=4,tp=16,pp=1", "--tensor-model-parallel-size 16", NULL},
+        {megatron, "llama4_scout", NULL, "dp=64,tp=1,pp=1", "--moe-router-pre-softmax", NULL},
+        {titan, "qwen3_8b", "0.1.0", sharded, NULL, "model qwen3: it came with torchtitan 0.2.0"},
     };
     const struct release in_8_bits[] = {
-        {TITAN, "llama3_8b", NULL, sharded, "converters = [\"quantize.linear.float8\"]", NULL},
-        {TITAN, "llama3_8b", "0.1.0", sharded, "converters = [\"float8\"]", NULL},
-        {TITAN, "qwen3_30b_a3b", NULL, sharded, "\"quantize.grouped_mm.float8\"]", NULL},
-        {TITAN, "qwen3_30b_a3b", NULL, "dp=32,tp=1,pp=2,zero=3", NULL, "experts in 8 bits"},
+        {titan, "llama3_8b", NULL, sharded, "converters = [\"quantize.linear.float8\"]", NULL},
+        {titan, "llama3_8b", "0.1.0", sharded, "converters = [\"float8\"]", NULL},
+        {titan, "qwen3_30b_a3b", NULL, sharded, "\"quantize.grouped_mm.float8\"]", NULL},
+        {titan, "qwen3_30b_a3b", NULL, "dp=32,tp=1,pp=2,zero=3", NULL, "experts in 8 bits"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) check_release(KERF_PRECISION_BF16, &releases[i]);
     for (size_t i = 0; i < sizeof in_8_bits / sizeof *in_8_bits; i++) check_release(KERF_PRECISION_FP8, &in_8_bits[i]);
+}
+
+/* TransformerConfig: "Bias in Moe is only supported when ETP==1". */
+static void test_expert_biases(void **unused) {
+    struct kerf_problem problem = {
+        .strategy = KERF_STRATEGY_HYBRID, .gpus = 8, .global_batch = 64, .seq_length = 4096, .system = machine};
+    struct kerf_layout layout;
+    struct kerf_error err = {.code = KERF_OK};
+    (void)unused;
+    assert_int_equal(kerf_model_load("mixtral_8x7b", &problem.model, &err), KERF_OK);
+    struct kerf_layer_kind *kind = &problem.model.kinds[0];
+    kind->mlp.bias = kind->mlp.expert_bias = kind->attention.qkv_bias = kind->attention.output_bias = 1;
+    assert_int_equal(kerf_layout_parse("dp=4,tp=2,pp=1,ep=4,etp=2", &layout, &err), KERF_OK);
+    assert_int_equal(kerf_framework_check(KERF_FRAMEWORK_MEGATRON, &problem, &layout, NULL, &err), KERF_EINVALID);
+    assert_non_null(strstr(err.message, "experts with biases in 2 parts"));
+    layout.etp = 1;
+    assert_int_equal(kerf_framework_check(KERF_FRAMEWORK_MEGATRON, &problem, &layout, NULL, &err), KERF_OK);
 }
 
 static void test_read_only(void **unused) {
@@ -542,7 +570,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_megatron),  cmocka_unit_test(test_torchtitan),      cmocka_unit_test(test_nanotron),
         cmocka_unit_test(test_deepspeed), cmocka_unit_test(test_megatron_bridge), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_releases),  cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_releases),  cmocka_unit_test(test_expert_biases),   cmocka_unit_test(test_read_only),
     };
     return cmocka_run_group_tests(tests, load_models, NULL);
 }
