@@ -71,8 +71,7 @@ extern const struct launch_writer launch_write_megatron, launch_write_megatron_d
         LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),     \
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),  \
     .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP) | LAUNCH_BIT(KERF_ORDER_TP_CP_PP_DP), .has_experts = 1,               \
-    .has_virtual_stages = 1, .has_bf16_gradients = 1, .refuses_model = launch_megatron_refuses_model,                  \
-    .refuses_layout = launch_megatron_refuses
+    .has_virtual_stages = 1, .has_bf16_gradients = 1, .refuses_layout = launch_megatron_refuses
 
 extern const char *const launch_megatron_schedules[];
 
@@ -118,8 +117,6 @@ int launch_megatron_refuses(const struct kerf_problem *problem, const struct ker
                             struct kerf_text *why);
 /* The stages in the language of --pipeline-model-parallel-layout. NULL when memory ran out. */
 const char *launch_pipeline_text(struct launch_writing *writing);
-/* The layers with experts in that of --moe-layer-freq; NULL: all. */
-const char *launch_expert_layers_text(struct launch_writing *writing);
 
 /* ---- Forms ------------------------------------------------------------------------------------------------------- */
 

@@ -5,12 +5,27 @@
  * rules are Megatron-LM's.
  */
 #include <string.h>
+#include <strings.h>
+#include "base/error_fill.h"
 #include "launch/launch_reading.h"
 #include "launch/megatron_patterns.h"
 
 static int64_t number(struct launch_reading *r, const char *key, int64_t otherwise) {
     const char *whole = arena_printf(r->arena, "model.%s", key);
     return whole ? reading_integer(r, whole, otherwise) : otherwise;
+}
+
+/* model.moe_layer_freq as Megatron-LM's flag has it: a list is its first way to be written. */
+static const char *layer_frequency(struct launch_reading *r) {
+    const struct launch_entry *entry = launch_find(&r->table, "model.moe_layer_freq");
+    if (entry == NULL || entry->num_values < 2) return reading_word(r, "model.moe_layer_freq");
+    struct kerf_text list = {0};
+    for (int32_t i = 0; i < entry->num_values; i++) kerf_text_printf(&list, "%c%s", i ? ',' : '[', entry->values[i]);
+    kerf_text_add(&list, "]");
+    const char *text = list.failed ? NULL : arena_strdup(r->arena, list.data);
+    kerf_text_free(&list);
+    if (text == NULL) r->code = error_no_memory(r->err, "a launch");
+    return text;
 }
 
 /* A switch of the model; otherwise where it is not there. */
@@ -32,9 +47,7 @@ static void read_switches(struct launch_reading *r, int is_known) {
     if (norm || !is_known) m->is_rms_norm = norm && strcmp(norm, "RMSNorm") == 0;
     if (position || !is_known) m->has_learned_positions = !position || strcmp(position, "learned_absolute") == 0;
     m->max_position_embeddings = number(r, "max_position_embeddings", m->max_position_embeddings);
-    const struct launch_entry *window = launch_find(&r->table, "model.window_size");
-    int64_t before = 0;
-    if (window && window->num_values && launch_whole_number(window->values[0], &before)) m->sliding_window = before + 1;
+    m->sliding_window = launch_window(r, "model.window_size");
     if (is_on(r, "multi_latent_attention", 0)) {
         m->has_qk_norm = 0; /* the norms of latents, which such a model always has here */
         m->q_lora_rank = number(r, "q_lora_rank", m->q_lora_rank);
@@ -47,7 +60,7 @@ static void read_switches(struct launch_reading *r, int is_known) {
     m->shared_expert_intermediate_size =
         number(r, "moe_shared_expert_intermediate_size", m->shared_expert_intermediate_size);
     m->has_shared_gate = is_on(r, "moe_shared_expert_gate", m->has_shared_gate);
-    const char *frequency = reading_word(r, "model.moe_layer_freq");
+    const char *frequency = layer_frequency(r);
     if (m->expert_layer_step == 0) m->expert_layer_step = 1;
     if (frequency && !launch_layer_pattern(frequency, &m->first_dense_layers, &m->expert_layer_step))
         reading_assume(r, "moe_layer_freq", "all layers have experts, for '%.60s' is not of a kind that kerf prices",
@@ -85,6 +98,32 @@ static void read_shape(struct launch_reading *r) {
     }
 }
 
+/* Whether mixed_precision, a name such as bf16_with_fp8_delayed_scaling_mixed or a MixedPrecisionConfig, says this. */
+static int has_precision(struct launch_reading *r, const char *name, const char *what) {
+    const char *key = arena_printf(r->arena, "mixed_precision.%s", what);
+    const char *word = key ? reading_word(r, key) : NULL;
+    return (name && strstr(name, what)) || (word && strcasecmp(word, "false") != 0);
+}
+
+/* What products are computed in, and what gradients are summed in: a mixed_precision overwrites what ddp says. */
+static void read_precision(struct launch_reading *r) {
+    static const char *const sums = "mixed_precision.grad_reduce_in_fp32", *const of_ddp = "ddp.grad_reduce_in_fp32";
+    struct kerf_launch *l = r->launch;
+    const char *name = reading_word(r, "mixed_precision");
+    int is_bf16 = has_precision(r, name, "bf16");
+    const char *precision = has_precision(r, name, "fp4")                ? "fp4"
+                            : has_precision(r, name, "fp8")              ? "fp8"
+                            : has_precision(r, name, "fp16") && !is_bf16 ? "fp16"
+                                                                         : "bf16";
+    strcpy(l->precision, precision);
+    if (!is_bf16 && precision[0] == 'b') reading_assume(r, "precision", "bf16, Megatron-Bridge's default");
+    const char *key = name == NULL && !reading_has(r, sums) ? of_ddp : sums;
+    int is_bf16_sum = reading_has(r, key) && !reading_flag(r, key);
+    strcpy(l->gradients, is_bf16_sum ? "bf16" : "fp32");
+    if (name && reading_has(r, of_ddp) && !reading_flag(r, of_ddp))
+        reading_assume(r, of_ddp, "true, for %.60s overwrites it", name);
+}
+
 static void read(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
     struct kerf_layout *layout = &l->layout;
@@ -111,11 +150,11 @@ static void read(struct launch_reading *r) {
     layout->micro_batch = reading_integer(r, "train.micro_batch_size", 0);
     l->global_batch = reading_integer(r, "train.global_batch_size", 0);
     if (reading_flag(r, "dist.use_tp_pp_dp_mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
-    layout->zero = 1;
-    if (reading_has(r, "ddp.use_distributed_optimizer"))
-        layout->zero = (int8_t)reading_flag(r, "ddp.use_distributed_optimizer");
-    else
-        reading_assume(r, "zero", "1, Megatron-Bridge's default");
+    /* either of the two switches turns both on, and a recipe's optimizer is distributed */
+    int is_named = reading_has(r, "optimizer.use_distributed_optimizer");
+    int is_sharded = reading_flag(r, "ddp.use_distributed_optimizer");
+    layout->zero = !is_named || is_sharded || reading_flag(r, "optimizer.use_distributed_optimizer");
+    if (!is_named && !is_sharded) reading_assume(r, "zero", "1, Megatron-Bridge's default");
     if (reading_flag(r, "ddp.use_megatron_fsdp") || reading_flag(r, "dist.use_megatron_fsdp")) layout->zero = 3;
 
     const char *granularity = reading_word(r, "model.recompute_granularity");
@@ -132,15 +171,7 @@ static void read(struct launch_reading *r) {
         if (has_modules)
             reading_assume(r, "recompute", "selective: the core of attention, for kerf prices no other modules");
     }
-    const char *type = reading_word(r, "mixed_precision");
-    int is_fp4 = type && strstr(type, "fp4") != NULL, is_fp8 = type && strstr(type, "fp8") != NULL;
-    strcpy(l->precision, is_fp4                                                  ? "fp4"
-                         : is_fp8                                                ? "fp8"
-                         : type && strstr(type, "fp16") && !strstr(type, "bf16") ? "fp16"
-                                                                                 : "bf16");
-    if (type == NULL) reading_assume(r, "precision", "bf16, Megatron-Bridge's default");
-    strcpy(l->gradients,
-           reading_has(r, "ddp.grad_reduce_in_fp32") && !reading_flag(r, "ddp.grad_reduce_in_fp32") ? "bf16" : "fp32");
+    read_precision(r);
     l->has_sequence_parallel = reading_flag(r, "model.sequence_parallel") && layout->tp1 > 1;
     if (l->gpus == 0) l->gpus = reading_integer(r, "num_gpus", 0);
 }

@@ -75,7 +75,8 @@ const char *launch_pipeline_text(struct launch_writing *w) {
     return text;
 }
 
-const char *launch_expert_layers_text(struct launch_writing *w) {
+/* The layers with experts in the language of --moe-layer-freq; NULL: all. */
+static const char *expert_layers_text(struct launch_writing *w) {
     const struct kerf_launch_model *m = &w->shape;
     long long layers = m->num_hidden_layers, first = m->first_dense_layers, step = m->expert_layer_step;
     if (first == 0 && step <= 1) return NULL;
@@ -134,7 +135,7 @@ static void add_shape(struct launch_writing *w) {
 static void add_experts(struct launch_writing *w) {
     const struct kerf_launch_model *m = &w->shape;
     if (m->num_experts == 0) return;
-    const char *layers = launch_expert_layers_text(w);
+    const char *layers = expert_layers_text(w);
     w->group = "MOE_ARGS";
     writing_integer(w, "num-experts", m->num_experts);
     if (m->moe_intermediate_size != m->intermediate_size ||
@@ -258,6 +259,7 @@ const struct launch_writer launch_write_megatron = {
     .framework = KERF_FRAMEWORK_MEGATRON,
     .ending = "sh",
     LAUNCH_MEGATRON_CORE,
+    .refuses_model = launch_megatron_refuses_model,
     .needs_release = needs_release,
     .add_keys = add_keys,
     .print = print,

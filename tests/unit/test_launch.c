@@ -317,6 +317,35 @@ static void test_bridge(void **state) {
     kerf_launch_free(launch);
 }
 
+/* What Megatron-Bridge makes of switches that stand in two places, and of lists. */
+static void test_bridge_switches(void **state) {
+    (void)state;
+    static const char *const model = "model:\n  tensor_model_parallel_size: 1\n  num_layers: 4\n  num_moe_experts: 8\n "
+                                     " moe_layer_freq: [0, 1, 1, 1]\n"
+                                     "train:\n  micro_batch_size: 1\n  global_batch_size: 64\n";
+    char text[1024];
+    snprintf(text, sizeof text,
+             "%smixed_precision:\n  bf16: true\n  fp8: \"hybrid\"\n  grad_reduce_in_fp32: false\n"
+             "optimizer:\n  use_distributed_optimizer: false\nddp:\n  use_distributed_optimizer: false\n",
+             model);
+    struct kerf_launch *launch = read_named("recipe.yaml", text, 8);
+    assert_int_equal(launch->layout.zero, 0);
+    assert_int_equal(launch->config.first_dense_layers, 1);
+    assert_string_equal(launch->precision, "fp8");
+    assert_string_equal(launch->gradients, "bf16");
+    kerf_launch_free(launch);
+    snprintf(text, sizeof text,
+             "%smixed_precision: bf16_mixed\n"
+             "ddp:\n  use_distributed_optimizer: false\n  grad_reduce_in_fp32: false\n",
+             model);
+    launch = read_named("recipe.yaml", text, 8);
+    assert_int_equal(launch->layout.zero, 1); /* the recipe's optimizer turns it on */
+    assert_non_null(assumed(launch, "zero"));
+    assert_string_equal(launch->gradients, "fp32");
+    assert_non_null(assumed(launch, "ddp.grad_reduce_in_fp32"));
+    kerf_launch_free(launch);
+}
+
 static void check_window(const char *window, int64_t size) {
     char text[400];
     snprintf(text, sizeof text, "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --window-size %s\n", window);
@@ -420,6 +449,7 @@ int main(void) {
         cmocka_unit_test(test_deepspeed_hf),
         cmocka_unit_test(test_mlperf),
         cmocka_unit_test(test_bridge),
+        cmocka_unit_test(test_bridge_switches),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_taken_for_granted),
         cmocka_unit_test(test_problem),

@@ -273,6 +273,27 @@ static void check_deepspeed(const char *t, const struct job *job) {
     if (ep > 1) assert_true(stage < 3);                                               /* DeepSpeedEngine with MoE */
 }
 
+static void check_bridge(const char *t, const struct job *job) {
+    int64_t dp = job->layout.dp * job->layout.cp;
+    char switches[160];
+    snprintf(switches, sizeof switches,
+             "optimizer:\n  use_distributed_optimizer: %s\nddp:\n  use_distributed_optimizer: %s\n",
+             job->layout.zero ? "true" : "false", job->layout.zero ? "true" : "false");
+    assert_true(has(t, switches)); /* _validate_and_sync_distributed_optimizer_settings */
+    /* CommOverlapConfig.setup, which overwrites ddp's */
+    snprintf(switches, sizeof switches,
+             "  overlap_grad_reduce: %s\n  overlap_param_gather: %s\nmixed_precision:", dp > 1 ? "true" : "false",
+             job->layout.zero ? "true" : "false");
+    assert_true(has(t, switches));
+    if (job->problem.has_bf16_gradients) /* update_config_with_precision_overrides: no name stands for them */
+        assert_true(has(t, "mixed_precision:\n  bf16: true\n  grad_reduce_in_fp32: false\n"));
+    if (has(t, "moe_layer_freq")) assert_true(has(t, "moe_layer_freq: [0, ")); /* a number or a list */
+    assert_true(has(t, "mtp_num_layers: "));                                   /* that of DeepSeek's recipes is 1 */
+    if (job->layout.recompute <= KERF_RECOMPUTE_SELECTIVE)                     /* TransformerConfig.__post_init__ */
+        assert_true(has(t, "recompute_method: null") && has(t, "recompute_num_layers: null"));
+    assert_true(has(t, "pipeline_model_parallel_layout: ")); /* set_deepseek_v3_pipeline_model_parallel_layout */
+}
+
 /* ---- Flags ------------------------------------------------------------------------------------------------------------ */
 
 /* The table's flag must take the value, written behind its key. */
@@ -379,7 +400,7 @@ static void check_framework(enum kerf_framework framework, const char *name,
         assert_int_equal(launch->framework, framework);
         assert_int_equal(launch->gpus, job.problem.gpus);
         check_equal(&job, launch);
-        if (check) check(text.data, &job);
+        check(text.data, &job);
         check_flags(framework, text.data);
         piped += job.layout.pp > 1;
         uneven += job.layout.pp > 1 && job.problem.model.num_hidden_layers % (job.layout.pp * job.layout.vpp);
@@ -413,7 +434,7 @@ static void test_deepspeed(void **unused) {
 
 static void test_megatron_bridge(void **unused) {
     (void)unused;
-    check_framework(KERF_FRAMEWORK_MEGATRON_BRIDGE, "launch.yaml", NULL);
+    check_framework(KERF_FRAMEWORK_MEGATRON_BRIDGE, "launch.yaml", check_bridge);
 }
 
 /* ---- What frameworks cannot do --------------------------------------------------------------------------------------- */
