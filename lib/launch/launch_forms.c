@@ -26,7 +26,7 @@ void launch_print_head(const struct launch_writing *writing, struct kerf_text *o
 static void shell_word(struct kerf_text *out, const char *word) {
     if (strchr(word, '$'))
         kerf_text_printf(out, "\"%s\"", word);
-    else if (word[strcspn(word, " \t|*?()[]{}<>&;'\"\\#~!")] || word[0] == 0)
+    else if (word[strcspn(word, " \t,|*?()[]{}<>&;'\"\\#~!")] || word[0] == 0)
         kerf_text_printf(out, "'%s'", word); /* no value that is written holds a single quote */
     else
         kerf_text_add(out, word);

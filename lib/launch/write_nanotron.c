@@ -97,8 +97,8 @@ static void add_keys(struct launch_writing *w) {
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
-        "torchrun ... run_train.py --config-file THIS; add the sections checkpoints, data_stages, general, logging,",
-        "lr_scheduler and tokenizer, the rest of optimizer, and tokens.train_steps.", NULL};
+        "torchrun ... run_train.py --config-file THIS; add the sections checkpoints, data_stages, general, logging and",
+        "tokenizer, model.init_method, the rest of optimizer, and tokens.train_steps.", NULL};
     launch_print_head(w, out, lines);
     launch_print_yaml(w, out);
 }

@@ -5,6 +5,7 @@
  * that do not shard go with no other parallelism, experts borrow all of cp (and of tp, unless they are cut by it).
  * Parameters are sharded over dp x cp; fsdp_reshard_after_forward tells ZeRO 3 (always) from 2 (never).
  */
+#include <stdio.h>
 #include <string.h>
 #include "launch/launch_reading.h"
 #include "launch/launch_writing.h"
@@ -188,10 +189,13 @@ static void add_keys(struct launch_writing *w) {
 }
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
-    static const char *const lines[] = {
-        "NGPU=8 CONFIG_FILE=THIS ./run_train.sh; add the sections job, optimizer, lr_scheduler, metrics and "
-        "checkpoint,",
-        "training.dataset and training.steps. The TOML is that of releases up to 0.2.2.", NULL};
+    char start[128];
+    snprintf(start, sizeof start,
+             "NGPU=%lld CONFIG_FILE=THIS ./run_train.sh; add the sections job, optimizer, lr_scheduler, metrics and "
+             "checkpoint,",
+             (long long)writing_node_size(w->problem));
+    const char *const lines[] = {
+        start, "training.dataset and training.steps. The TOML is that of releases up to 0.2.2.", NULL};
     launch_print_head(w, out, lines);
     launch_print_toml(w, out);
 }

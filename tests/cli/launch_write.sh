@@ -39,6 +39,7 @@ for problem in "h100 -b 24 --layout dp=3,tp=4,micro_batch=2" "gb200 -b 144 --lay
     "$KERF" estimate llama3_8b -s $problem --emit megatron | grep -oE -e '--(nnodes|nproc-per-node) [0-9]+' | tr '\n' ' '
     echo
 done
+"$KERF" estimate llama3_8b -s gb200 -b 144 --layout dp=72,zero=3 --emit torchtitan | grep -o 'NGPU=[0-9]*'
 "$KERF" estimate llama3_8b -s h100 -b 64 --layout dp=8 --precision fp8 --emit megatron | grep -o 'fp8.*' | tr '\n' ' '
 echo
 echo "== what a framework cannot do"
