@@ -165,6 +165,8 @@ static void read(struct launch_reading *r) {
         int64_t layers = number(r, "recompute_num_layers", 1);
         int is_block = method && strcmp(method, "block") == 0;
         layout->recompute = is_block ? KERF_RECOMPUTE_BLOCK : KERF_RECOMPUTE_FULL;
+        if (!is_block && layers > 1)
+            reading_assume(r, "recompute", "full, a layer at a time: kerf prices no chunks of %lld", (long long)layers);
         layout->recompute_layers = is_block && layers > 0 && layers < 1 << 20 ? (int32_t)layers : 0;
     } else if (granularity || (has_modules && launch_find(&r->table, "model.recompute_granularity") == NULL)) {
         layout->recompute = KERF_RECOMPUTE_SELECTIVE;

@@ -128,6 +128,8 @@ static void read_recompute(struct launch_reading *r) {
     } else if (granularity && strcmp(granularity, "full") == 0) {
         int is_block = method && strcmp(method, "block") == 0;
         layout->recompute = is_block ? KERF_RECOMPUTE_BLOCK : KERF_RECOMPUTE_FULL;
+        if (!is_block && layers > 1)
+            reading_assume(r, "recompute", "full, a layer at a time: kerf prices no chunks of %lld", (long long)layers);
         layout->recompute_layers = is_block ? (int32_t)(layers < 1 || layers > 1 << 20 ? 1 : layers) : 0;
         if (method == NULL && r->launch->framework == KERF_FRAMEWORK_MEGATRON)
             reading_refuse(r, "TransformerConfig",
@@ -143,6 +145,8 @@ static void read_precision(struct launch_reading *r) {
     int is_fp8 = reading_has(r, "fp8-format") || reading_has(r, "fp8") || reading_flag(r, "fp8-hybrid") ||
                  reading_flag(r, "fp8-e4m3");
     int is_fp4 = reading_has(r, "fp4-format") || reading_has(r, "fp4");
+    if (is_fp8 && l->framework == KERF_FRAMEWORK_MEGATRON && !reading_flag(r, "fp8-param-gather"))
+        reading_assume(r, "fp8-param-gather", "on, for kerf prices no second copy of the weights in 16 bits");
     if (is_bf16 && is_fp16) reading_refuse(r, "validate_args", "--fp16 and --bf16 exclude each other");
     strcpy(l->precision, is_fp4 ? "fp4" : is_fp8 ? "fp8" : is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32");
     const char *grads = reading_word(r, "main-grads-dtype");

@@ -384,7 +384,19 @@ static void test_taken_for_granted(void **state) {
     assert_non_null(assumed(launch, "hidden-dropout"));
     assert_int_equal(launch->num_invalid, 0);
     kerf_launch_free(launch);
-    snprintf(text, sizeof text, "%s2 --hidden-dropout 0.0 --sequence-parallel\n", command);
+    snprintf(
+        text, sizeof text,
+        "%s2 --sequence-parallel --bf16 --fp8-format hybrid --recompute-granularity full --recompute-method uniform "
+        "--recompute-num-layers 4\n",
+        command);
+    launch = read_named("launch.sh", text, 8);
+    assert_non_null(assumed(launch, "fp8-param-gather"));
+    assert_non_null(assumed(launch, "recompute"));
+    kerf_launch_free(launch);
+    snprintf(text, sizeof text,
+             "%s2 --hidden-dropout 0.0 --sequence-parallel --bf16 --fp8-format hybrid --fp8-param-gather "
+             "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1\n",
+             command);
     launch = read_named("launch.sh", text, 8);
     assert_int_equal(launch->num_assumed, 0);
     kerf_launch_free(launch);
