@@ -190,11 +190,10 @@ static void answer_one(const struct schedule_question *question, struct schedule
 
 /* ---- Noise ------------------------------------------------------------------------------------------------ */
 
-/* "3:1.5": a device and a factor. */
+/* "3:1.5": a device and a factor, of factors that are 1. */
 static int32_t read_slow(const char *text, const char *option, int32_t devices, double *factors,
                          struct kerf_error *err) {
     char *end = NULL;
-    for (int32_t d = 0; d < devices; d++) factors[d] = 1;
     const long device = strtol(text, &end, 10);
     const double factor = end != text && *end == ':' ? number_read(end + 1, &end) : NAN;
     if (isnan(factor) || *end != '\0' || !(factor > 0) || factor > 1e6)
@@ -221,6 +220,19 @@ static int64_t measured_factors(const struct schedule_question *question, double
     return count;
 }
 
+/* The factors of the trace are of medians, and noise scales them to a mean of 1: their mean, which a few slow operations
+ * raise, is made a part of what every device takes. */
+static void use_measured(const struct schedule_question *question, int32_t devices, double *slow, double *factors,
+                         struct kerf_schedule_noise *noise) {
+    double sum = 0;
+    noise->num_factors = measured_factors(question, factors);
+    if (noise->num_factors == 0) return;
+    for (int64_t k = 0; k < noise->num_factors; k++) sum += factors[k];
+    for (int32_t d = 0; d < devices; d++) slow[d] *= sum / (double)noise->num_factors;
+    noise->factors = factors;
+    noise->slow = slow;
+}
+
 static int has_latency(const struct kerf_schedule_times *times, int32_t devices) {
     int has = times->p2p_s > 0;
     for (int32_t i = 0; times->p2p_of_s && i < devices * devices; i++) has |= times->p2p_of_s[i] > 0;
@@ -239,6 +251,7 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
         ops += question->trace->schedule->num_ops[d];
     double *slow = malloc(2 * (size_t)devices * sizeof *slow), *factors = malloc(((size_t)ops + 1) * sizeof *factors);
     if (slow == NULL || factors == NULL) code = error_no_memory(err, "the noise");
+    for (int32_t d = 0; code == KERF_OK && d < 2 * devices; d++) slow[d] = 1;
     if (code == KERF_OK && question->straggler) {
         code = read_slow(question->straggler, "--straggler", devices, slow, err);
         noise.slow = slow;
@@ -251,10 +264,7 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
         code = read_slow(question->slow_link, "--slow-link", devices, slow + devices, err);
         noise.slow_link = slow + devices;
     }
-    if (code == KERF_OK && question->measured_jitter) {
-        noise.num_factors = measured_factors(question, factors);
-        noise.factors = noise.num_factors > 0 ? factors : NULL;
-    }
+    if (code == KERF_OK && question->measured_jitter) use_measured(question, devices, slow, factors, &noise);
     if (code == KERF_OK)
         code =
             kerf_schedule_under_noise(answer->schedule, answer->times, answer->timeline, &noise, &answer->noisy, err);

@@ -42,3 +42,18 @@ for option in "-p 3" "-m 4" "--chunks 2" "--recompute 50%" "--offload 50%"; do
     # shellcheck disable=SC2086
     refused schedule --trace "runs/megatron" $option
 done
+
+echo "== measured jitter takes as long as the run in the mean, where slow operations raise it above the median"
+mkdir skewed
+awk 'BEGIN {
+    printf "{"
+    for (j = 0; j < 40; j++) {
+        printf "%s\"forward-%d-start\": %d, \"forward-%d-end\": %d,", j ? "," : "", j, at, j, at + (j % 5 ? 10 : 30)
+        at += j % 5 ? 10 : 30
+        printf "\"backward-%d-start\": %d, \"backward-%d-end\": %d", j, at, j, at + (j % 5 ? 20 : 60)
+        at += j % 5 ? 20 : 60
+    }
+    printf "}"
+}' >skewed/event_times_PP1_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json
+ask schedule --trace skewed --jitter trace --no-ops
+ask schedule --trace skewed --jitter trace --straggler 0:2 --no-ops
