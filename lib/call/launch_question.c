@@ -76,7 +76,7 @@ static int32_t write_launch(const struct launch_values *values, struct kerf_json
     int32_t code = problem ? kerf_framework_parse(values->write, &framework, err) : error_no_memory(err, "the launch");
     if (code == KERF_OK && plan == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "\"plan\" is missing: the answer that is to be launched");
-    if (code == KERF_OK)
+    if (code == KERF_OK && plan)
         code = kerf_launch_plan_parse(plan, strlen(plan), "plan", values->rank ? (int32_t)values->rank : 1, problem,
                                       &layout, err);
     if (code == KERF_OK) code = kerf_launch_write(framework, values->version, problem, &layout, &text, err);
