@@ -207,7 +207,7 @@ class Mistakes(unittest.TestCase):
         for ask, options, part in ((kerf.plan, {**WORK, "gpus": 8, "seq_length": False}, '"seq_length" must be a number'),
                                    (kerf.plan, {**WORK, "gpus": 8, "tpp": False}, "unknown option --tpp"),
                                    (kerf.plan, {**WORK, "gpus": 8, "help": True}, "unknown option --help"),
-                                   (kerf.schedule, {**schedule, "model": {"hidden_size": 8}}, '"model" must be a number'),
+                                   (kerf.schedule, {**schedule, "model": {"hidden_size": 8}}, 'unknown option --model'),
                                    (kerf.launch, {"source": "a launch", "rank": 2}, '"rank" is for a launch that is written'),
                                    (kerf.write_launch, {"framework": "megatron", "plan": "{}", "gpus": 8}, '"gpus" is for'),
                                    (kerf.score, {"help": True}, "unknown option --help")):
