@@ -262,16 +262,29 @@ static const double HIDDEN = 0.8;
 
 /*
  * Where one isolated value was found, among few that were tried, it may be one of many: fast sizes of a Fourier transform
- * are. With a probability of MANY before, a share of MANY_SHARE of all values are. Where several were found, their share is
- * known. Each other one is better than the best of those that were found as often as each of these is the best of all.
+ * are. With a probability of MANY before, a share of all values are, log-uniform between that of one and MANY_SHARE. Where
+ * several were found, their share is known. Each other one is better than the best of those that were found as often as
+ * each of these is the best of all.
  */
-static const double MANY = 0.1, MANY_SHARE = 0.1;
+static const double MANY = 0.4, MANY_SHARE = 0.3;
+enum { NUM_SHARES = 16 };
+
+/* The chance that one of the values that were not tried is isolated and better. */
+static double better_of_share(double share, double found, double untried) {
+    return 1 - pow(1 - share / (found + 1), untried);
+}
 
 static double another_isolated(const struct surface_model *model, int32_t tried, double size) {
-    double is_one = HIDDEN / size, is_many = MANY * MANY_SHARE * pow(1 - MANY_SHARE, tried - 1);
-    double found = fmax(model->isolated.num, 1), share = found > 1 ? found / tried : MANY_SHARE;
-    double better = 1 - pow(1 - share / (found + 1), size - tried);
-    return surface_model_has_isolated(model) * better * (found > 1 ? 1 : is_many / (is_many + is_one));
+    double found = fmax(model->isolated.num, 1), is_one = (1 - MANY) / size, is_many = 0, is_better = 0;
+    double has = surface_model_has_isolated(model);
+    if (found > 1) return has * better_of_share(found / tried, found, size - tried);
+    for (int32_t k = 0; k < NUM_SHARES && size > 1 / MANY_SHARE; k++) {
+        double share = MANY_SHARE * pow(MANY_SHARE * size, -k / (NUM_SHARES - 1.0));
+        double evidence = MANY / NUM_SHARES * share * pow(1 - share, tried - 1); /* one of those that were tried */
+        is_many += evidence;
+        is_better += evidence * better_of_share(share, found, size - tried);
+    }
+    return has * is_better / (is_many + is_one);
 }
 
 static double isolated_chance(const struct surface_model *model) {
