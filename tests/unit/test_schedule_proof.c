@@ -255,6 +255,14 @@ static void test_damaged(void **unused) {
         assert_int_not_equal(kerf_schedule_verify(text, cut, "proof", &verdict, &err), KERF_OK);
     char *steps = strstr(text, "\na "), *end = strstr(text, "\nend\n");
     assert_non_null(steps);
+    static const char *const behind[] = {"nonsense", "a 0", "d 1000000", "d", ""};
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) { /* behind the refutation */
+        char *more = malloc(length + 64);
+        sprintf(more, "%.*s\n%s%s", (int)(end - text), text, behind[k], end);
+        sum_again(more);
+        if (verify(more, &verdict, &err) == KERF_OK) fail_msg("the step '%s' is ignored", behind[k]);
+        free(more);
+    }
     memmove(steps, end, strlen(end) + 1); /* all steps left out */
     sum_again(text);
     assert_int_equal(verify(text, &verdict, &err), KERF_ESYNTAX);

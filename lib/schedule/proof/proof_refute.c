@@ -433,7 +433,8 @@ static int follows(struct refuter *refuter, const struct literal *literals, int3
     return found;
 }
 
-/* Adds a clause; the two literals that it watches are not false, where there are two. */
+/* Adds a clause; the two literals that it watches are not false, where there are two. After the refutation all
+ * clauses follow, and it only counts. */
 static int add_clause(struct refuter *refuter, int64_t begin, int32_t count) {
     struct literal *literals = refuter->literals + begin, swap;
     int32_t open = 0;
@@ -446,6 +447,7 @@ static int add_clause(struct refuter *refuter, int64_t begin, int32_t count) {
               sizeof *refuter->clauses))
         return 0;
     refuter->clauses[refuter->num_clauses++] = (struct clause){begin, open < 2 ? 0 : count};
+    if (refuter->refuted) return 1;
     if (open == 0) {
         refuter->refuted = 1;
     } else if (open == 1) {
@@ -479,7 +481,7 @@ static const char *take_step(struct refuter *refuter, struct proof_reader *reade
         refuter->literals[refuter->num_literals++] = (struct literal){value, (int32_t)code};
     }
     const int32_t count = (int32_t)(refuter->num_literals - begin);
-    if (!follows(refuter, refuter->literals + begin, count, memory))
+    if (!refuter->refuted && !follows(refuter, refuter->literals + begin, count, memory))
         return memory ? "this clause does not follow from the cap" : "this clause does not follow from those before it";
     add_clause(refuter, begin, count);
     return NULL;
@@ -550,13 +552,9 @@ static int32_t check_steps(struct refuter *refuter, struct proof_reader *reader,
     *ret_steps = 0;
     while (!proof_word(reader, "end")) {
         const struct proof_reader line = *reader;
-        const char *wrong = refuter->refuted ? NULL : take_step(refuter, reader);
+        const char *wrong = take_step(refuter, reader);
         if (wrong) return proof_wrong(&line, err, wrong);
         if (refuter->no_memory) return error_no_memory(err, "the certificate");
-        if (refuter->refuted && reader->at == line.at) { /* the rest is not needed */
-            while (reader->at < reader->end && *reader->at != '\n') reader->at++;
-            if (!proof_line_end(reader)) return proof_wrong(&line, err, "the certificate must close with 'end'");
-        }
         ++*ret_steps;
     }
     if (!proof_line_end(reader) || reader->at != reader->end)
