@@ -345,7 +345,8 @@ static int32_t read_noise(const struct schedule_values *values, struct schedule_
     return KERF_OK;
 }
 
-static void read_search(const struct schedule_values *values, int compare, struct kerf_schedule_request *request) {
+/* What single rules and the search take. */
+static void read_rules(const struct schedule_values *values, int compare, struct kerf_schedule_request *request) {
     const char *placement = values->placement                     ? values->placement
                             : compare && !values->memory_frontier ? "any"
                                                                   : "loop";
@@ -357,6 +358,9 @@ static void read_search(const struct schedule_values *values, int compare, struc
                          : is(placement, "both") ? KERF_PLACE_BOTH
                                                  : KERF_PLACE_LOOP;
     request->certificate = values->wants_certificate;
+    request->group = (int32_t)values->group;
+    request->slices = (int32_t)values->slices;
+    request->replicas = (int32_t)values->replicas;
     read_limits(values, request);
 }
 
@@ -463,7 +467,7 @@ static int32_t read_plan_question(const struct schedule_values *values, struct s
     question->times.file = values->plan;
     question->times.file_text = question->own.times.data;
     snprintf(microbatches, sizeof microbatches, "%d", pipeline->microbatches);
-    read_search(values, question->compare, &question->request);
+    read_rules(values, question->compare, &question->request);
     question->threads = (int32_t)values->threads;
     code = range_parse(microbatches, "the plan", 1, 1048576, &question->microbatches, err);
     if (code == KERF_OK) code = read_caps(NULL, &question->caps, &question->num_caps, err);
@@ -526,11 +530,8 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     question->request = (struct kerf_schedule_request){
         .devices = values->devices || !question->trace ? (int32_t)values->devices : question->trace->schedule->devices,
-        .chunks = (int32_t)values->chunks,
-        .group = (int32_t)values->group,
-        .slices = (int32_t)values->slices,
-        .replicas = (int32_t)values->replicas};
-    read_search(values, question->compare, &question->request);
+        .chunks = (int32_t)values->chunks};
+    read_rules(values, question->compare, &question->request);
     question->threads = (int32_t)values->threads;
     if (values->times) code = read_times_file(values, question, err);
     if (code == KERF_OK) code = check_used(values, question, err);

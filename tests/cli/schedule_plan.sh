@@ -25,6 +25,7 @@ ask schedule --plan estimate.json --no-ops
 
 echo "== beside others"
 ask schedule --plan plan.json --compare looped_bfs,zb_v,zb_h1,seq1f1b
+ask schedule --plan plan.json --compare interleaved_zb,seq1f1b,chimera --group 4 --slices 8 --replicas 6
 "$KERF" schedule --plan plan.json --compare zb_h1,dualpipe_v,best --search-steps 100000 --no-ops --format json |
     json | grep -E '^(makespan_s|schedule|stages|compared\[[01]\]\.(stages|makespan_s)|compared.*schedule|refused.*)='
 "$KERF" schedule --plan estimate.json --compare interleaved_1f1b,zb_v --no-ops --format json |
