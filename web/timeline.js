@@ -391,8 +391,11 @@ export function timeline(root, data, { onStretch } = {}) {
     panel.gather.times.forEach((time, k) => {
       for (const half of kinds[k].halves) sums[half.part] += time / kinds[k].halves.length;
     });
-    const whole = (active(panel) / (view.to - view.from)) * pixels * lanes.length;
-    const busy = sums.reduce((a, b) => a + b, 0);
+    const beside = lanes.filter((lane, l) => !panel.idles[l]);
+    const one = (active(panel) / (view.to - view.from)) * pixels;
+    const whole = one * (lanes.length - beside.length);
+    const copying = beside.reduce((sum, lane) => sum + (1 - idleShare(panel, lane)) * one, 0);
+    const busy = sums.reduce((a, b) => a + b, 0) - copying;
     for (const item of panel.section.querySelectorAll('.legend li[data-part]')) {
       const part = item.dataset.part;
       const share = part === 'idle' ? 1 - busy / whole : sums[part] / whole;
@@ -649,10 +652,11 @@ export function timeline(root, data, { onStretch } = {}) {
     return `${lane.label} · ${what} · ${times} (${number(to - from, panel.unit)})`;
   }
 
-  // The panel of steps below a timeline has the memory of its lanes.
-  function stepsOf(panel) {
+  // The panel of steps below a timeline has the memory of its devices.
+  function stepsOf({ panel, l }) {
     const next = panels[panels.indexOf(panel) + 1];
-    return next && next.kind === 'steps' && next.lanes.length === panel.lanes.length ? next : undefined;
+    const devices = panel.idles.filter(Boolean).length;
+    return next && next.kind === 'steps' && next.lanes.length === devices && l < devices ? next : undefined;
   }
 
   function hover(panel, x, y) {
@@ -664,7 +668,7 @@ export function timeline(root, data, { onStretch } = {}) {
       if (other.view !== panel.view || !inside) continue;
       g.fillStyle = css(theme.soft);
       g.fillRect(Math.round(other.left + (x - panel.left) * (other.width / panel.width)), other.top, 1, other.height);
-      if (found && stepsOf(panel) === other) {
+      if (found && stepsOf(found) === other) {
         const lane = other.lanes[found.l];
         strokeLane(other, g, lane, css(theme.ink), 1.25);
         g.fillStyle = css(theme.ink);
@@ -688,7 +692,7 @@ export function timeline(root, data, { onStretch } = {}) {
   function showTip(found, event) {
     tip.hidden = !found;
     if (!found) return;
-    const steps = stepsOf(found.panel);
+    const steps = stepsOf(found);
     tip.textContent = words(found);
     const before = found.i >= 0 ? waitedFor(found.panel, found.l, found.i) : null;
     if (before) {

@@ -113,7 +113,8 @@ struct kerf_lane_bar {
 
 /** One row of a timeline: a device. Bars rise in time and do not overlap (by more than a billionth of the panel's
  * time). The curve is a step function, such as the memory held: from curve_x[k] on it is curve_y[k], before the first
- * it is 0. curve_x does not fall. */
+ * it is 0. curve_x does not fall. Where some lanes of a timeline have a curve, the idle share of all is theirs alone:
+ * others, such as a device's copies, run beside them. */
 struct kerf_lane {
     const char *label;                /* "device 3" */
     const struct kerf_lane_bar *bars; /* [num_bars] */
@@ -194,7 +195,8 @@ struct kerf_panel {
 
     const char *const *x_names; /* [num_xs] matrices: the labels below the cells ("16", "32"); scatters: what
                                              each point is, or NULL */
-    const char *y_label;        /* matrices, and whiskers on a terminal: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
+    const char *
+        y_label; /* matrices, and whiskers on a terminal: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
     int32_t logarithmic; /* scatters: 1: both axes are logarithmic and alike, with a line where x and y are equal;
                                    points at 0 are left out */
     const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices, [num_rows] whiskers; NULL: all were measured,

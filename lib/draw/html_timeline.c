@@ -183,6 +183,9 @@ static int32_t html_lanes(struct kerf_text *out, const struct kerf_figure *figur
         kerf_text_add(out, ",\n\"first\":[");
         for (int32_t l = 0; l < panel->num_lanes; l++)
             kerf_text_printf(out, "%s%d", l > 0 ? "," : "", lane_series(&panel->lanes[l]));
+        kerf_text_add(out, "],\n\"idles\":[");
+        for (int32_t l = 0; l < panel->num_lanes; l++)
+            kerf_text_printf(out, "%s%d", l > 0 ? "," : "", lanes_are_idle(panel->lanes, panel->num_lanes, l));
         kerf_text_add(out, "]");
         write_strings(out, "parts", panel->parts, panel->num_parts);
         if (panel->part_letters) write_strings(out, "letters", panel->part_letters, panel->num_parts);

@@ -27,8 +27,8 @@ static int32_t check_lane(const struct kerf_panel *panel, int32_t number, int32_
                                   number, l + 1, i + 1, i);
         if (bar->part < 0 || bar->part >= panel->num_parts || bar->with_part < -1 ||
             bar->with_part >= panel->num_parts || bar->shade < 0 || bar->with_shade < 0)
-            return kerf_error_set(err, KERF_EINVALID, "panel %d, lane %d: bar %d has an unknown part or shade",
-                                  number, l + 1, i + 1);
+            return kerf_error_set(err, KERF_EINVALID, "panel %d, lane %d: bar %d has an unknown part or shade", number,
+                                  l + 1, i + 1);
     }
     for (int32_t k = 0; k < lane->num_curve; k++)
         if (!(lane->curve_x[k] >= (k > 0 ? lane->curve_x[k - 1] : 0)) || !(lane->curve_x[k] <= 1e290) ||
@@ -130,11 +130,20 @@ double lane_busy(const struct kerf_lane *lane, struct span span) {
     return busy;
 }
 
+int lanes_are_idle(const struct kerf_lane *lanes, int32_t count, int32_t lane) {
+    int32_t first = 0;
+    while (first < count && lanes[first].num_curve == 0) first++;
+    return first == count || lanes[lane].num_curve > 0;
+}
+
 double lanes_idle_share(const struct kerf_lane *lanes, int32_t count, struct span span) {
-    double busy = 0, whole = (span.to - span.from) * count;
-    if (!(whole > 0)) return 0;
-    for (int32_t l = 0; l < count; l++) busy += lane_busy(&lanes[l], span);
-    return fmin(fmax(1 - busy / whole, 0), 1);
+    double busy = 0, whole = 0;
+    for (int32_t l = 0; l < count; l++) {
+        if (!lanes_are_idle(lanes, count, l)) continue;
+        busy += lane_busy(&lanes[l], span);
+        whole += span.to - span.from;
+    }
+    return whole > 0 ? fmin(fmax(1 - busy / whole, 0), 1) : 0;
 }
 
 /* How many steps of the curve are not after x. */

@@ -31,6 +31,9 @@ int lanes_have_part(const struct kerf_panel *panel, int32_t part); /* whether a 
 int32_t lane_first(const struct kerf_lane *lane,
                    double from); /* the first bar that does not end before from, or num_bars */
 double lane_busy(const struct kerf_lane *lane, struct span span);
+/* Whether what is told of all lanes' idle time is of this one: where some have a curve, as devices have, others, such as
+ * their copies, run beside them. */
+int lanes_are_idle(const struct kerf_lane *lanes, int32_t count, int32_t lane);
 double lanes_idle_share(const struct kerf_lane *lanes, int32_t count, struct span span); /* 0 where span is empty */
 
 /* The curve: the value at a time; and the highest value within a span, and when it is first reached. */
