@@ -340,8 +340,8 @@ static int32_t not_taken(const struct command *command, const void *values, cons
                          struct kerf_error *err) {
     const struct string_list *arguments = (const void *)((const char *)values + command->arguments_offset);
     const char *called = arguments->count ? arguments->items[0] : NULL;
-    for (const struct command_use *use = command->uses; use->name && called == NULL; use++)
-        if (is_use(command, values, use->name)) called = use->name;
+    for (const struct command_use *use = command->uses; use->name; use++)
+        if ((called == NULL || use->name[0] == '-') && is_use(command, values, use->name)) called = use->name;
     struct kerf_text takers = {0};
     option_uses(&takers, option, " and ");
     int32_t code = takers.failed ? no_memory(err)

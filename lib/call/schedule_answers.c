@@ -197,7 +197,8 @@ static int32_t read_slow(const char *text, const char *option, int32_t devices, 
     const long device = strtol(text, &end, 10);
     const double factor = end != text && *end == ':' ? number_read(end + 1, &end) : NAN;
     if (isnan(factor) || *end != '\0' || !(factor > 0) || factor > 1e6)
-        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a device and a factor, such as 3:1.5", option,
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%s '%.64s' must be a device and a factor above 0, at most 1e6, such as 3:1.5", option,
                               text);
     if (device < 0 || device >= devices)
         return kerf_error_set(err, KERF_EINVALID, "%s: there are the devices 0 to %d, not %ld", option, devices - 1,

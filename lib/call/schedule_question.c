@@ -339,8 +339,9 @@ static int32_t read_noise(const struct schedule_values *values, struct schedule_
     if (values->jitter == NULL || question->measured_jitter) return KERF_OK;
     question->jitter = number_read(values->jitter, &end);
     if (end != values->jitter && is(end, "%")) question->jitter /= 100, end++;
-    if (end == values->jitter || *end != '\0' || !(question->jitter >= 0 && question->jitter <= 10))
-        return kerf_error_set(err, KERF_EINVALID, "--jitter '%.64s' must be a share, such as 5%% or 0.05, or trace",
+    if (end == values->jitter || *end != '\0' || !(question->jitter >= 0 && question->jitter <= 1))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--jitter '%.64s' must be a share from 0 to 100%%, such as 5%% or 0.05, or trace",
                               values->jitter);
     return KERF_OK;
 }

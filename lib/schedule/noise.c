@@ -204,8 +204,9 @@ static int32_t check(const struct kerf_schedule *schedule, const struct kerf_sch
         for (int32_t k = 0; k < schedule->num_ops[d]; k++)
             if (schedule->ops[d][k].kind == KERF_OP_O)
                 return kerf_error_set(err, KERF_EUNSUPPORTED, "noise is not simulated with offload");
-    if (!(noise->relative >= 0 && noise->relative <= 10))
-        return kerf_error_set(err, KERF_EINVALID, "the jitter must lie between 0 and 1000 %%, not %g", noise->relative);
+    if (!(noise->relative >= 0 && noise->relative <= 1)) /* more is in tails that QUANTILES do not have */
+        return kerf_error_set(err, KERF_EINVALID, "the jitter must lie between 0 and 1 (100 %%), not %g",
+                              noise->relative);
     if (noise->samples < 0)
         return kerf_error_set(err, KERF_EINVALID, "samples must be 1 or more, or 0 for %d, not %d", SAMPLES,
                               noise->samples);

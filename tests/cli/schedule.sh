@@ -76,6 +76,8 @@ ask schedule zb_h1 -p 2 -m 4 --jitter 10% --no-ops
 ask schedule compare 1f1b zb_h1 -p 2 -m 4 --straggler 1:1.5 --rank-by p95
 ask schedule compare 1f1b zb_h2 zb_h1 -p 4 -m 8 --memory-cap 4 --straggler 1:1.5 --rank-by p95
 ask schedule 1f1b -p 2 -m 2 --jitter 5x
+ask schedule 1f1b -p 2 -m 2 --jitter 200%
+ask schedule 1f1b -p 2 -m 2 --list
 ask schedule 1f1b -p 2 -m 2 --jitter trace
 ask schedule 1f1b -p 2 -m 2 --slow-link 2:2 --p2p 0.5
 ask schedule 1f1b -p 2 -m 2 --slow-link 1:2

@@ -125,6 +125,7 @@ static void test_refused(void **unused) {
                      KERF_EINVALID);
     static const double none_above_0[] = {1, 0}, infinite[] = {1, INFINITY};
     const struct kerf_schedule_noise bad[] = {{.samples = -1},
+                                              {.relative = 1.5},
                                               {.factors = none_above_0, .num_factors = 2},
                                               {.factors = infinite, .num_factors = 2},
                                               {.factors = infinite, .num_factors = 0},
