@@ -98,10 +98,9 @@ static void order_words(struct kerf_text *words, const struct kerf_estimate *est
     if (gap < 0) return;
     kerf_text_add(words, "The pipeline takes ");
     quantity_seconds(words, estimate->pipeline->makespan_s);
-    if (gap > 0)
-        kerf_text_printf(words, ", at most %.1f %% above any order of these operations within this memory.", 100 * gap);
-    else
-        kerf_text_add(words, "; no order of these operations within this memory is shorter.");
+    kerf_text_add(words, gap > 0 ? ", at most " : "; no order of these operations within this memory is shorter.");
+    if (gap > 0) quantity_at_most(words, gap, 1);
+    if (gap > 0) kerf_text_add(words, " above any order of these operations within this memory.");
 }
 
 void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,

@@ -32,10 +32,8 @@ static int has_gaps(const struct kerf_search *search) {
 
 static void gap_cell(struct kerf_text *cells, const struct kerf_estimate *estimate) {
     const double gap = kerf_estimate_gap(estimate);
-    if (gap > 0)
-        kerf_text_printf(cells, "<= %.1f %%", 100 * gap);
-    else if (gap >= 0)
-        kerf_text_add(cells, "optimal");
+    if (gap >= 0) kerf_text_add(cells, gap > 0 ? "<= " : "optimal");
+    if (gap > 0) quantity_at_most(cells, gap, 1);
     kerf_text_add(cells, "\t");
 }
 

@@ -95,7 +95,7 @@ static void words_gap(struct kerf_text *out, const struct schedule_answer *answe
         kerf_text_printf(out, "no order of these operations%s is shorter", within);
     } else {
         kerf_text_add(out, "at most ");
-        words_percent(out, gap, 1, 0);
+        quantity_at_most(out, gap, 1);
         kerf_text_printf(out, " above any order of these operations%s", within);
     }
 }
@@ -199,6 +199,10 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
         kerf_text_printf(&words, "refused by %s", answer->warning);
         line(out, "  note", &words, style->columns);
     }
+    if (answers->interrupted) {
+        kerf_text_add(&words, "interrupted: the search was cut short");
+        line(out, "  note", &words, style->columns);
+    }
     kerf_text_free(&words);
     if (!answers->with_ops) return;
     kerf_text_add(out, "\n");
@@ -265,7 +269,7 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
     quantity_count(cells, timeline->messages);
     const double gap = answer_gap(answer);
     kerf_text_add(cells, timeline->over_cap >= 0 || isnan(gap) ? "\t-" : gap <= 0 ? "\toptimal" : "\t<= ");
-    if (timeline->over_cap < 0 && gap > 0) words_percent(cells, gap, 1, 0);
+    if (timeline->over_cap < 0 && gap > 0) quantity_at_most(cells, gap, 1);
     kerf_text_add(cells, "\n");
 }
 
@@ -400,9 +404,12 @@ static void print_several(struct kerf_text *out, const struct schedule_answers *
     line(out, "", &words, style->columns);
     print_warnings(out, answers, &common, &words, style->columns);
     print_refusals(out, answers, &common, &words, style->columns);
+    if (answers->interrupted) kerf_text_add(&words, "Interrupted: the last search was cut short");
+    if (answers->interrupted && answers->not_begun > 0)
+        kerf_text_printf(&words, "; %d more %s not begun", answers->not_begun,
+                         answers->not_begun == 1 ? "was" : "were");
     if (answers->interrupted) {
-        kerf_text_printf(&words, "Interrupted: the last search was cut short; %d more %s not begun.",
-                         answers->not_begun, answers->not_begun == 1 ? "was" : "were");
+        kerf_text_add(&words, ".");
         line(out, "", &words, style->columns);
     }
     kerf_text_free(&words);
@@ -626,7 +633,7 @@ void print_verdict_table(struct kerf_text *out, const struct kerf_schedule_verdi
         quantity_seconds(&words, verdict->takes_s);
         kerf_text_add(&words, verdict->optimal ? ": optimal" : ": at most ");
         if (!verdict->optimal) {
-            words_percent(&words, verdict->takes_s / verdict->bound_s - 1, 2, 0);
+            quantity_at_most(&words, verdict->takes_s / verdict->bound_s - 1, 2);
             kerf_text_add(&words, " above the optimum");
         }
         line(out, "  order", &words, columns);

@@ -179,3 +179,8 @@ void quantity_count(struct kerf_text *text, int64_t count) {
         if (left > 0 && left % 3 == 0 && digits[i] != '-') kerf_text_add(text, ",");
     }
 }
+
+void quantity_at_most(struct kerf_text *text, double share, int digits) {
+    const double scale = pow(10, digits), rounding = 1e-6; /* of the share's own sum */
+    kerf_text_printf(text, "%.*f %%", digits, fmax(1, ceil(100 * share * scale - rounding)) / scale);
+}

@@ -22,4 +22,7 @@ void quantity_bytes(struct kerf_text *text, double bytes);
 void quantity_seconds(struct kerf_text *text, double seconds);
 void quantity_count(struct kerf_text *text, int64_t count);
 
+/* "13.4 %" for 2 / 15: an upper limit above 0, which is rounded up. */
+void quantity_at_most(struct kerf_text *text, double share, int digits);
+
 #endif

@@ -185,6 +185,23 @@ static const char *format_count(struct kerf_text *text, int64_t count) {
     return text->data;
 }
 
+static void at_most(void **state) {
+    (void)state;
+    static const struct {
+        double share;
+        int digits;
+        const char *text;
+    } cases[] = {{2. / 15, 1, "13.4 %"}, {0.125, 1, "12.5 %"}, {0.1 + 0.2 - 0.29, 1, "1.0 %"},
+                 {1e-11, 1, "0.1 %"},    {1e-4, 2, "0.01 %"},  {0.13841, 2, "13.85 %"}};
+    struct kerf_text text = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kerf_text_clear(&text);
+        quantity_at_most(&text, cases[i].share, cases[i].digits);
+        assert_string_equal(text.data, cases[i].text);
+    }
+    kerf_text_free(&text);
+}
+
 static void bytes(void **state) {
     (void)state;
     static const struct {
@@ -396,6 +413,7 @@ int main(void) {
         cmocka_unit_test(clear_keeps_the_memory),
         cmocka_unit_test(fails_once_and_for_all),
         cmocka_unit_test(failed_printf_leaves_the_text),
+        cmocka_unit_test(at_most),
         cmocka_unit_test(bytes),
         cmocka_unit_test(seconds),
         cmocka_unit_test(quantities_near_the_boundaries),
