@@ -341,24 +341,40 @@ static int is_hopeless(const struct schedule_question *question, const struct sc
            (question->times.file && strcmp(answer->error.file, question->times.file) == 0);
 }
 
-/* Whether a pair may be fused: best may have looked at an order that has one. */
-static int has_fused(const struct schedule_answers *answers) {
+/* Whether operations of these kinds, bits 1 << kind, may be there: best may have looked at an order that has some. */
+static int has_kinds(const struct schedule_answers *answers, int kinds) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline == NULL || (answer->name && strcmp(answer->name, "best") == 0)) return 1;
         for (int32_t d = 0; d < answer->schedule->devices; d++)
             for (int32_t k = 0; k < answer->schedule->num_ops[d]; k++)
-                if (answer->schedule->ops[d][k].kind == KERF_OP_FB) return 1;
+                if (kinds >> answer->schedule->ops[d][k].kind & 1) return 1;
     }
     return 0;
 }
 
-/* Refuses --fused where nothing is fused. */
-static int32_t check_fused(const struct schedule_question *question, const struct schedule_answers *answers,
+/* Refuses times that no operation takes. */
+static int32_t check_times(const struct schedule_question *question, const struct schedule_answers *answers,
                            struct kerf_error *err) {
-    if (isnan(question->times.fused_s) || has_fused(answers)) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID,
-                          "--fused is for schedules that run a forward and a backward together, such as dualpipe");
+    const struct kerf_schedule_times_request *times = &question->times;
+    const int fused = 1 << KERF_OP_FB, whole = 1 << KERF_OP_B | fused, parts = 1 << KERF_OP_I | 1 << KERF_OP_W;
+    const int has_input = !isnan(times->backward_input_s), has_weight = !isnan(times->backward_weight_s);
+    if (!isnan(times->fused_s) && !has_kinds(answers, fused))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--fused is for schedules that run a forward and a backward together, such as dualpipe");
+    if (isnan(times->backward_s) || !(has_input || has_weight)) return KERF_OK;
+    if (!has_kinds(answers, parts))
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "%s beside --backward is for schedules that split the backward pass, such as zb_h1: leave "
+            "one of them out",
+            has_input ? "--backward-input" : "--backward-weight");
+    if (has_input && has_weight && !has_kinds(answers, whole))
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "--backward beside both of its parts is for schedules with whole backward passes, such as "
+            "1f1b: leave one of them out");
+    return KERF_OK;
 }
 
 /* Keys of the file of times that no answer uses: the file may be for other schedules too, so that they are told, not
@@ -378,7 +394,8 @@ static int32_t find_ignored(const struct schedule_question *question, struct sch
         recomputes |= answer->schedule->moves || answer->times->recompute_share;
         offloads |= answer->schedule->moves || answer->times->offload_share;
     }
-    const int used[SCHEDULE_IGNORED_MAX] = {has_fused(answers), slices, recomputes, offloads, offloads};
+    const int used[SCHEDULE_IGNORED_MAX] = {has_kinds(answers, 1 << KERF_OP_FB), slices, recomputes, offloads,
+                                            offloads};
     for (size_t k = 0; k < SCHEDULE_IGNORED_MAX; k++)
         if (there >> k & 1 && !used[k]) answers->ignored[answers->num_ignored++] = keys[k];
     return code;
@@ -405,7 +422,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct c
     }
     answers->interrupted = overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
-    if (code == KERF_OK) code = check_fused(question, answers, err);
+    if (code == KERF_OK) code = check_times(question, answers, err);
     if (code == KERF_OK) code = find_ignored(question, answers, err);
     if (code == KERF_OK) code = find_bounds(answers, err);
     for (int32_t i = 0; code == KERF_OK && i < answers->count; i++)

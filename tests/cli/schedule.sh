@@ -77,6 +77,9 @@ ask schedule compare 1f1b zb_h1 -p 2 -m 4 --straggler 1:1.5 --rank-by p95
 ask schedule compare 1f1b zb_h2 zb_h1 -p 4 -m 8 --memory-cap 4 --straggler 1:1.5 --rank-by p95
 ask schedule 1f1b -p 2 -m 2 --jitter 5x
 ask schedule 1f1b -p 2 -m 2 --jitter 200%
+ask schedule 1f1b -p 2 -m 2 --backward 3 --backward-weight 1
+ask schedule zb_h1 -p 2 -m 2 --backward 3 --backward-input 1 --backward-weight 1
+ask schedule compare zb_h1 1f1b -p 2 -m 2 --backward 3 --backward-input 1 --backward-weight 1
 ask schedule 1f1b -p 2 -m 2 --list
 ask schedule 1f1b -p 2 -m 2 --jitter trace
 ask schedule 1f1b -p 2 -m 2 --slow-link 2:2 --p2p 0.5
