@@ -151,6 +151,8 @@ static int32_t check(const struct kerf_schedule *schedule, const struct kerf_sch
                      struct kerf_error *err) {
     if (!(request->attention >= 0 && request->attention <= 1))
         return kerf_error_set(err, KERF_EINVALID, "attention must be a share from 0 to 1, not %g", request->attention);
+    if ((uint32_t)request->cut >= KERF_SLICE_CUTS)
+        return kerf_error_set(err, KERF_EINVALID, "cut %d does not exist", (int)request->cut);
     if (schedule->slices > 1 || (request->rule && kerf_schedule_takes_slices(request->rule))) return KERF_OK;
     return kerf_error_set(err, KERF_EINVALID, "%s does not cut micro-batches into slices", schedule->name);
 }

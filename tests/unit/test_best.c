@@ -789,8 +789,39 @@ static void test_any_placement(void **unused) {
     }
 }
 
+static void test_unknown_kinds(void **unused) {
+    (void)unused;
+    static const struct {
+        int objective, placement;
+        const char *words;
+    } cases[] = {{99, KERF_PLACE_LOOP, "objective 99 or placement 0 does not exist"},
+                 {-1, KERF_PLACE_ANY, "objective -1 or placement 3 does not exist"},
+                 {0, KERF_PLACEMENTS, "objective 0 or placement 6 does not exist"},
+                 {0, -1, "objective 0 or placement -1 does not exist"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct kerf_schedule_request request = {.rule = "best",
+                                                      .devices = 2,
+                                                      .microbatches = 2,
+                                                      .objective = (enum kerf_objective)cases[i].objective,
+                                                      .placement = (enum kerf_placement)cases[i].placement};
+        struct kerf_schedule_times_request said;
+        struct kerf_schedule *schedule;
+        struct kerf_schedule_times *times;
+        struct kerf_error err;
+        int32_t stages;
+        kerf_schedule_times_unsaid(&said);
+        said.per_device = 1;
+        assert_int_equal(kerf_schedule_stages(&request, &stages, &err), KERF_EINVALID);
+        assert_string_equal(err.message, cases[i].words);
+        assert_int_equal(kerf_schedule_make(&request, &schedule, &err), KERF_EINVALID);
+        assert_int_equal(kerf_schedule_make_timed(&request, &said, &schedule, &times, &err), KERF_EINVALID);
+        if (cases[i].placement != KERF_PLACE_ANY) assert_string_equal(err.message, cases[i].words);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_kinds),
         cmocka_unit_test(test_every_order),
         cmocka_unit_test(test_proved_optima),
         cmocka_unit_test(test_proofs),

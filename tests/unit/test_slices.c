@@ -210,6 +210,12 @@ static void test_refused(void **state) {
             fail_msg("%s: at %d:%d, not %d:%d", err.message, err.line, err.column, cases[k].line, cases[k].column);
         let_go(&made);
     }
+    const struct kerf_schedule_slices_request unknown = {.cut = (enum kerf_slice_cut)99};
+    struct sliced made;
+    struct kerf_error err;
+    assert_int_equal(make("seq1f1b", 2, 2, 2, SAME, &unknown, &made, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "cut 99 does not exist");
+    let_go(&made);
     const struct kerf_schedule_slices_request asked = {.attention = 0.5};
     struct sliced whole = must_make("seq1f1b", 2, 2, 1, SAME, &asked); /* one slice has all of it */
     assert_null(whole.slices);
@@ -217,7 +223,6 @@ static void test_refused(void **state) {
     struct sliced four = must_make("seq1f1b", 2, 2, 4, SAME, &asked),
                   three = must_make("seq1f1b", 2, 2, 3, SAME, &asked);
     struct kerf_timeline *timeline = NULL;
-    struct kerf_error err;
     assert_int_equal(kerf_schedule_simulate_slices(four.schedule, four.times, three.slices, &timeline, &err),
                      KERF_EINVALID);
     assert_string_equal(err.message, "seq1f1b cuts micro-batches into 4 slices, not 3");

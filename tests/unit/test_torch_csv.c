@@ -137,6 +137,12 @@ static void test_what_cannot_be_written(void **state) {
             assert_int_equal(out.length, 0);
             kerf_schedule_free(schedule);
         }
+    struct kerf_schedule *schedule = make("1f1b", 4, 8, 0);
+    struct kerf_text out = {0};
+    struct kerf_error err;
+    assert_int_equal(kerf_schedule_torch(&out, schedule, (enum kerf_torch_form)99, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "form 99 does not exist");
+    kerf_schedule_free(schedule);
 }
 
 /* ---- Reading ---------------------------------------------------------------------------------------------- */

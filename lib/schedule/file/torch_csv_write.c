@@ -231,6 +231,8 @@ static void write_compute(struct kerf_text *out, const struct kerf_schedule *sch
 
 int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule, enum kerf_torch_form form,
                             struct kerf_error *err) {
+    if ((uint32_t)form > KERF_TORCH_COMMS_LATE)
+        return kerf_error_set(err, KERF_EINVALID, "form %d does not exist", (int)form);
     if (schedule->replicas > 1)
         return kerf_error_set(err, KERF_EINVALID,
                               "PyTorch's CSV has each stage on one device, but %s has it on two; use dualpipe_v",

@@ -77,6 +77,15 @@ static struct shape shape_of(const struct rule *rule, const struct kerf_schedule
                           .slices = request->slices ? request->slices : default_slices(rule, request->devices)};
 }
 
+static int32_t check_kinds(const struct rule *rule, const struct kerf_schedule_request *request,
+                           struct kerf_error *err) {
+    if (!rule->any_placement) return KERF_OK; /* the others look at neither */
+    if ((uint32_t)request->objective <= KERF_OBJECTIVE_SPAN && (uint32_t)request->placement < KERF_PLACEMENTS)
+        return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "objective %d or placement %d does not exist", (int)request->objective,
+                          (int)request->placement);
+}
+
 static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
                           const struct shape *shape, struct kerf_error *err) {
     const char *name = rule->shown.name;
@@ -126,10 +135,18 @@ static int32_t check_size(const struct rule *rule, const struct kerf_schedule_re
     return rule->check ? rule->check(request, err) : KERF_OK;
 }
 
+static int32_t checked_shape(const struct rule *rule, const struct kerf_schedule_request *request,
+                             struct shape *ret_shape, struct kerf_error *err) {
+    int32_t code = check_kinds(rule, request, err);
+    if (code != KERF_OK) return code;
+    *ret_shape = shape_of(rule, request);
+    return check_size(rule, request, ret_shape, err);
+}
+
 int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request *request, int32_t *ret_stages,
                     struct kerf_error *err) {
-    const struct shape shape = shape_of(rule, request);
-    int32_t code = check_size(rule, request, &shape, err);
+    struct shape shape;
+    int32_t code = checked_shape(rule, request, &shape, err);
     if (code == KERF_OK) *ret_stages = shape.p * shape.chunks;
     return code;
 }
@@ -232,11 +249,11 @@ static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_
 
 int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request, const struct search_how *how,
                   struct kerf_schedule **ret_schedule, struct kerf_error *err) {
-    struct shape shape = shape_of(rule, request);
+    struct shape shape;
     struct owned_schedule *owned = NULL;
-    shape.how = how;
-    int32_t code = check_size(rule, request, &shape, err);
+    int32_t code = checked_shape(rule, request, &shape, err);
     if (code != KERF_OK) return code;
+    shape.how = how;
     code = make_checked(rule, request, &shape, &owned, err);
     if (code == KERF_EINVALID && rule->grouped && request->group == 0) { /* a short last group is in the way */
         shape.group = sure_group(&shape);
