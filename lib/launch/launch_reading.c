@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Getting facts out of a launch's table, and noting what is ignored, assumed and refused. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ const char *kerf_framework_name(enum kerf_framework framework) {
         KERF_FRAMEWORKS(NAME)
 #undef NAME
     };
+    assert((uint32_t)framework < KERF_FRAMEWORK_COUNT);
     return names[framework];
 }
 

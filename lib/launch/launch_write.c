@@ -31,8 +31,10 @@ const char *kerf_framework_ending(enum kerf_framework framework) {
 
 static int32_t find_writer(enum kerf_framework framework, const struct launch_writer **ret, struct kerf_error *err) {
     struct kerf_text names = {0};
-    *ret = (uint32_t)framework < KERF_FRAMEWORK_COUNT ? launch_writers[framework] : NULL;
+    const int exists = (uint32_t)framework < KERF_FRAMEWORK_COUNT;
+    *ret = exists ? launch_writers[framework] : NULL;
     if (*ret != NULL) return KERF_OK;
+    if (!exists) return kerf_error_set(err, KERF_EINVALID, "framework %d does not exist", (int)framework);
     for (int i = 0; i < KERF_FRAMEWORK_COUNT; i++)
         if (launch_writers[i])
             kerf_text_printf(&names, "%s%s", names.length ? ", " : "", kerf_framework_name((enum kerf_framework)i));

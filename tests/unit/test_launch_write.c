@@ -583,6 +583,8 @@ static void test_read_only(void **unused) {
                      KERF_EINVALID);
     assert_non_null(strstr(err.message, "mlperf-nemo"));
     assert_non_null(strstr(err.message, "megatron, megatron-deepspeed"));
+    assert_int_equal(kerf_launch_write((enum kerf_framework)99, NULL, &problem, &layout, &text, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "framework 99 does not exist");
     assert_null(kerf_framework_runner(KERF_FRAMEWORK_DEEPSPEED_HF));
     kerf_text_free(&text);
 }
