@@ -146,8 +146,8 @@ KERF_API int32_t kerf_tune_study_create(const struct kerf_tune_question *questio
                                         struct kerf_error *err);
 KERF_API struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study);
 
-/** Adds one observation. KERF_EINVALID for a setting outside of the space or a value that is not finite; of a
- * time, a value that is not above 0. */
+/** Adds one observation. KERF_EINVALID for a setting outside of the space, an outcome or a failure that does not exist,
+ * and for times and a value that are not finite; of a time, a value that is not above 0. */
 KERF_API int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
                                          struct kerf_error *err);
 

@@ -59,6 +59,10 @@ static int32_t check_observation(const struct kerf_tune_question *question, cons
                               (int)o->setting, (int)question->space->num_settings);
     if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
         return kerf_error_set(err, KERF_EINVALID, "%d is not an observation's outcome", (int)o->outcome);
+    if ((uint32_t)o->failure >= KERF_TUNE_FAILURE_COUNT)
+        return kerf_error_set(err, KERF_EINVALID, "%d is not an observation's failure", (int)o->failure);
+    if (!isfinite(o->start_s) || !isfinite(o->end_s))
+        return kerf_error_set(err, KERF_EINVALID, "an observation's times are not finite");
     if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot must not be negative");
     if (o->outcome == KERF_TUNE_FAILED) return KERF_OK;
     if (!isfinite(o->value)) return kerf_error_set(err, KERF_EINVALID, "an observation's value is not finite");

@@ -225,6 +225,8 @@ static void refuses_what_means_nothing(void **state) {
                                           {.value = NAN},
                                           {.value = INFINITY},
                                           {.value = 1, .outcome = 7},
+                                          {.outcome = KERF_TUNE_FAILED, .failure = KERF_TUNE_FAILURE_COUNT},
+                                          {.value = 1, .end_s = NAN},
                                           {.value = 1, .slot = -1}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(kerf_tune_study_observe(study, &bad[i], NULL), KERF_EINVALID);
