@@ -353,16 +353,19 @@ static void bad_figures_are_refused(void **state) {
     (void)state;
     const double negative[4] = {1, -1, 1, 1}, not_finite[4] = {1, 1, INFINITY, 1}, no_number[4] = {NAN, 1, 1, 1};
     const double falling[4] = {1, 2, 2, 4}, from_zero[4] = {0, 1, 2, 3}, endless[4] = {1, 2, 3, INFINITY};
-    struct kerf_panel bad[] = {bars, bars, bars, bars, curves, curves, curves, curves, columns, bars, columns};
+    struct kerf_panel bad[] = {bars,   bars,    bars, bars,    curves, curves, curves,
+                               curves, columns, bars, columns, bars,   curves};
     struct kerf_chart_row rows[COUNT(bad)];
-    const double *values[COUNT(bad)] = {negative,      not_finite,    no_number,     NULL,     not_finite,
-                                        bar_values[0], bar_values[0], bar_values[0], no_number};
+    const double *values[COUNT(bad)] = {negative,      not_finite,    no_number,     NULL,      not_finite,
+                                        bar_values[0], bar_values[0], bar_values[0], no_number, bar_values[0],
+                                        bar_values[0], bar_values[0], bar_values[0]};
     for (int32_t i = 0; i < COUNT(bad); i++) {
         rows[i] = (struct kerf_chart_row){"row", NULL, values[i], NULL};
         bad[i].rows = &rows[i], bad[i].num_rows = 1;
     }
     bad[5].xs = falling, bad[6].xs = from_zero, bad[7].xs = endless;
-    bad[9].rows = NULL, bad[10].kind = (enum kerf_panel_kind)7;
+    bad[9].rows = NULL, bad[10].kind = (enum kerf_panel_kind)99;
+    bad[11].unit = (enum kerf_unit)99, bad[12].x_unit = (enum kerf_unit)99;
     for (int32_t i = 0; i < COUNT(bad); i++) {
         struct kerf_text out = {0};
         struct kerf_error err = {0};
