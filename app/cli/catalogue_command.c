@@ -235,16 +235,6 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
 
 static int64_t or_one(int64_t value) { return value ? value : 1; }
 
-/* What a device cannot compute in has no time. */
-static int32_t check_rate(const struct kerf_problem *problem, struct kerf_error *err) {
-    const struct kerf_system *system = &problem->system;
-    int is_missing = (problem->precision == KERF_PRECISION_FP8 && !(system->fp8_flops_per_s > 0)) ||
-                     (problem->precision == KERF_PRECISION_BF16 && !(system->bf16_flops_per_s > 0));
-    if (!is_missing) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s has no %s, or its rate is not known; give another --precision",
-                          system->name, kerf_precision_name(problem->precision));
-}
-
 /* What its sizes cost at a shard. */
 static int32_t find_advice(const struct kerf_model *model, const struct catalogue_options *options,
                            struct kerf_problem *problem, struct kerf_layout *layout, struct kerf_advice *ret_advice,
@@ -262,7 +252,6 @@ static int32_t find_advice(const struct kerf_model *model, const struct catalogu
     if (code == KERF_OK && options->precision)
         code = kerf_precision_parse(options->precision, &problem->precision, err);
     problem->gpus = layout->tp1 * layout->ep * layout->etp;
-    if (code == KERF_OK) code = check_rate(problem, err);
     return code == KERF_OK ? kerf_model_advise(problem, layout, ret_advice, err) : code;
 }
 
@@ -275,8 +264,8 @@ static int32_t check_options(const struct catalogue_options *options, struct ker
                         : options->precision   ? "--precision"
                                                : NULL;
     if (given && options->system == NULL)
-        return kerf_error_set(err, KERF_EINVALID, "%s is for what the model's sizes cost on a system: also give --system",
-                              given);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%s is for what the model's sizes cost on a system: also give --system", given);
     if (options->source && options->names.count == 0)
         return kerf_error_set(err, KERF_EINVALID, "--source prints the file of a model: name the model");
     if (!options->system && !options->seq_length) return KERF_OK;

@@ -221,8 +221,9 @@ struct kerf_advice {
 
 /**
  * What the sizes of the problem's model cost where a layout's tp, cp, ep, etp and micro_batch shard them, by the cost
- * model "analytic". gpus and the global batch are not looked at. KERF_EINVALID where one of them or the sequence length is
- * not 1 .. 2^30, and where the shards do not divide the heads or the experts.
+ * model "analytic". Strategy, gpus and the global batch are not looked at. KERF_EINVALID where one of them or the sequence
+ * length is not 1 .. 2^30, where the system does not compute in the precision, and where the shards do not divide the heads
+ * or the experts.
  */
 KERF_API int32_t kerf_model_advise(const struct kerf_problem *problem, const struct kerf_layout *layout,
                                    struct kerf_advice *ret_advice, struct kerf_error *err);

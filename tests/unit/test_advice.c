@@ -18,7 +18,7 @@ static struct kerf_layout shards(int64_t tp, int32_t ep) {
 
 static int32_t advise(const char *config, const char *system, const struct kerf_layout *layout,
                       struct kerf_advice *ret_advice, struct kerf_error *err) {
-    struct kerf_problem problem = {.gpus = layout->tp1 * layout->ep};
+    struct kerf_problem problem = {.gpus = 0}; /* it is not looked at */
     assert_int_equal(kerf_model_parse(config, strlen(config), "test.json", &problem.model, NULL), KERF_OK);
     assert_int_equal(kerf_system_load(system, &problem.system, NULL), KERF_OK);
     problem.seq_length = problem.model.max_position_embeddings;
@@ -130,11 +130,27 @@ static void impossible_shards_are_refused(void **state) {
     assert_string_equal(err.message, "micro_batch must lie between 1 and 1073741824, not -1");
 }
 
+static void unknown_precisions_are_refused(void **state) {
+    (void)state;
+    struct kerf_problem problem = {.seq_length = 4096};
+    struct kerf_advice advice;
+    struct kerf_error err;
+    const struct kerf_layout layout = shards(1, 1);
+    assert_int_equal(kerf_model_load("llama3_8b", &problem.model, NULL), KERF_OK);
+    assert_int_equal(kerf_system_load("a100-80", &problem.system, NULL), KERF_OK);
+    problem.precision = (enum kerf_precision)99;
+    assert_int_equal(kerf_model_advise(&problem, &layout, &advice, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "precision 99 does not exist");
+    problem.precision = KERF_PRECISION_FP8;
+    assert_int_equal(kerf_model_advise(&problem, &layout, &advice, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "a100-80 has no fp8, or no fp8_flops_per_s; bf16 and fp16 work");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_shapes_cost_nothing),      cmocka_unit_test(heads_of_odd_sizes_are_slow),
         cmocka_unit_test(what_is_saved_is_saved),        cmocka_unit_test(experts_with_few_tokens_are_slow),
-        cmocka_unit_test(impossible_shards_are_refused),
+        cmocka_unit_test(impossible_shards_are_refused), cmocka_unit_test(unknown_precisions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

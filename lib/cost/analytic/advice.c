@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "base/error_fill.h"
 #include "cost/analytic/analytic.h"
+#include "spec/description.h"
 #include "spec/parameters.h"
 
 typedef long long ll;
@@ -251,6 +252,10 @@ static void advise_on(struct adviser *adviser, enum size size, struct kerf_size 
 
 static int32_t check(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
     const struct kerf_model *model = &problem->model;
+    struct kerf_problem priced = *problem; /* as a hybrid layout is, for whatever work */
+    priced.strategy = KERF_STRATEGY_HYBRID, priced.gpus = priced.global_batch = 1;
+    int32_t code = problem_check(&priced, err);
+    if (code != KERF_OK) return code;
     const struct {
         const char *name;
         int64_t value;
@@ -258,8 +263,7 @@ static int32_t check(const struct kerf_problem *problem, const struct kerf_layou
                   {"cp", layout->cp},
                   {"ep", layout->ep},
                   {"etp", layout->etp},
-                  {"micro_batch", layout->micro_batch},
-                  {"seq_length", problem->seq_length}};
+                  {"micro_batch", layout->micro_batch}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].value < 1 || counts[i].value > KERF_COUNT_MAX)
             return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", counts[i].name,
