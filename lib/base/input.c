@@ -17,8 +17,7 @@ static int32_t fail(const char *path, const char *what, struct kerf_error *err) 
 }
 
 static int32_t too_large(const char *path, size_t limit, struct kerf_error *err) {
-    kerf_error_set(err, KERF_EIO, "larger than %zu MiB, the limit for such a file; is it the right file?",
-                   limit >> 20);
+    kerf_error_set(err, KERF_EIO, "larger than %zu MiB, the limit for such a file; is it the right file?", limit >> 20);
     error_set_file(err, path);
     return KERF_EIO;
 }
@@ -37,6 +36,7 @@ static int32_t read_all(int fd, const char *path, size_t limit, struct kerf_text
 
 int32_t input_read(const char *path, size_t limit, struct kerf_text *text, struct kerf_error *err) {
     if (strcmp(path, "-") == 0) return read_all(STDIN_FILENO, "standard input", limit, text, err);
+    if (*path == 0) return kerf_error_set(err, KERF_EIO, "the name of a file is empty");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) return fail(path, errno == ENOENT ? "no such file" : strerror(errno), err);
     struct stat status;

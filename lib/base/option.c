@@ -267,6 +267,8 @@ static int32_t read_option(const struct command *command, int argc, char **argv,
             return against_rule(option, given, NULL, KERF_EINVALID, err);
         value = argv[++*index];
     }
+    if (option->value && *value == 0 && list_has("FILE,DIR,STORE,DATABASE", option->value)) /* such as "$UNSET" */
+        return against_rule(option, given, NULL, KERF_EINVALID, err);
     unsigned char *seen = &given_options[option - command->options];
     int is_again = *seen;
     *seen = 1;

@@ -109,6 +109,7 @@ static void refuses_what_is_no_description(void **state) {
     expect_refused("/dev/zero", 16 << 20, "larger than 16 MiB, the limit for such a file; is it the right file?");
     expect_refused(folder, 100, "a folder; name a file in it");
     expect_refused(path_of("none"), 100, "no such file");
+    expect_refused("", 100, "the name of a file is empty");
     const char *path = write_file("plain", "x", 1);
     char below[300];
     snprintf(below, sizeof below, "%s/x", path);
