@@ -147,6 +147,16 @@ void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem,
     kerf_text_free(&words);
 }
 
+/* Then Megatron-LM's count is of more work than there is, and MFU may exceed 100 %. */
+static int has_windows(const struct kerf_problem *problem) {
+    const struct kerf_model *model = &problem->model;
+    for (int32_t i = 0; i < model->num_kinds; i++) {
+        const int64_t window = model->kinds[i].attention.window;
+        if (window > 0 && window < problem->seq_length) return 1;
+    }
+    return 0;
+}
+
 void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
     quantity_seconds(out, estimate->step_time_s);
     kerf_text_add(out, " a step, ");
@@ -156,7 +166,8 @@ void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const
     if (problem->strategy == KERF_STRATEGY_HYBRID) {
         kerf_text_add(out, " tokens/s, ");
         words_rate(out, kerf_estimate_tokens_per_s(problem, estimate));
-        kerf_text_printf(out, " on each accelerator, MFU %.1f %%.", 100 * estimate->mfu);
+        kerf_text_printf(out, " on each accelerator, MFU %.1f %%%s.", 100 * estimate->mfu,
+                         has_windows(problem) ? " (which counts attention as if it had no windows)" : "");
         return;
     }
     double tflops = estimate->flops_per_gpu / estimate->step_time_s / 1e12;

@@ -105,3 +105,8 @@ refused estimate gpt3 -s a100 --layout dp=4
 refused estimate gpt3 -s a100,b200 -b 4 --layout dp=4
 refused estimate none.json -s a100 -b 4 --layout dp=4
 refused estimate gpt3 -s a100 -b 1536 --layout dp=1 --set max_position_embeddings=0
+
+echo "== MFU says where it counts more attention than there is"
+for length in 1024 8192; do
+    "$KERF" estimate gemma3_27b -s h100 -b 64 --seq-length $length --layout dp=8,tp=8 | sed -n '/MFU/,/\.$/p'
+done
