@@ -140,6 +140,14 @@ static int read_positive(const char *cell, double *ret_value) {
     return 1;
 }
 
+/* What could be measured: a prediction divided by it is finite. */
+static int read_measured(const char *cell, double *ret_value) {
+    double value;
+    if (!read_positive(cell, &value) || value < 1e-6 || value > 1e9) return 0;
+    *ret_value = value;
+    return 1;
+}
+
 static int read_count(const char *cell, int64_t *ret_value) {
     double value;
     if (!read_positive(cell, &value) || value > COUNT_MAX || value != floor(value)) return 0;
@@ -170,7 +178,7 @@ static const char *read_cell(const struct column *column, const char *cell, stru
     switch (column->kind) {
     case TEXT: *(const char **)place = cell; return NULL;
     case COUNT: return read_count(cell, place) ? NULL : "expected a whole number from 1 to 1e9";
-    case NUMBER: return read_positive(cell, place) ? NULL : "expected a number above 0";
+    case NUMBER: return read_measured(cell, place) ? NULL : "expected a number from 1e-6 to 1e9";
     case BILLIONS:
         if (!read_positive(cell, place) || run->params > 1e6) return "expected billions of parameters";
         run->params *= 1e9;

@@ -124,10 +124,15 @@ static void refused_rows(void **state) {
 
 static void measurement_alone_is_refused(void **state) {
     (void)state;
-    struct runs *runs = parse_one((struct cells){.step = "2.5 s"});
-    assert_null(runs->rows[0].why);
-    assert_string_equal(runs->rows[0].measured.why, "step_s is '2.5 s': expected a number above 0");
-    runs_free(runs);
+    static const char *const cells[] = {"2.5 s", "nan", "-3", "1e-320", "1e300"}; /* no ratio to these is a number */
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char why[80];
+        struct runs *runs = parse_one((struct cells){.step = cells[i]});
+        snprintf(why, sizeof why, "step_s is '%s': expected a number from 1e-6 to 1e9", cells[i]);
+        assert_null(runs->rows[0].why);
+        assert_string_equal(runs->rows[0].measured.why, why);
+        runs_free(runs);
+    }
 }
 
 static void repeated_id(void **state) {
