@@ -74,6 +74,7 @@ int32_t precaution_beside(const struct surface_model *model, int32_t of);
  *   beside one context may not be beside a shorter one.
  * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once, or twice before a cliff: on a
  *   machine of two modes those may have been slow runs.
+ * - One that was run once, at least 10 % slower than this setting, and might be as fast by all that the others tell of it.
  * - One that was once faster than this setting ever was, and was run less than five times. */
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why);

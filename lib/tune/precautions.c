@@ -408,6 +408,42 @@ static int32_t once_faster(struct kerf_tune_study *study, const struct surface_m
     return faster;
 }
 
+/* A setting with at most so many other values than the leader's that was run once, and without that run might be the
+ * leader: by so much slower, of a logarithm and of standard deviations. */
+enum { DIFFERING = 2 };
+static const double SLOW_OVER = 0.1, SLOW_SURE = 1.5;
+
+static int32_t differing(const struct kerf_tune_space *space, int32_t a, int32_t b) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < space->num_params; k++)
+        count += space->values[(int64_t)a * space->num_params + k] != space->values[(int64_t)b * space->num_params + k];
+    return count;
+}
+
+static int is_ruled_out_by_one_run(const struct surface_model *model, int32_t setting, double y, double least) {
+    double mean, sd;
+    if (y < least + SLOW_OVER || surface_without(model, setting, &mean, &sd, NULL) != KERF_OK) return 0;
+    return mean - sd < least && y > mean + fmax(SLOW_OVER, SLOW_SURE * hypot(sd, surface_model_noise(model)));
+}
+
+/* One slow run hides it, and hides what it would tell of those beside it. Where the machine has two modes, their share of
+ * slow runs is reckoned with. */
+static int32_t slow_once(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const int32_t leader = surface_model_find(model, of);
+    double least, sd;
+    if (leader < 0 || !model->scale.logarithmic || history_is_exact(study)) return -1;
+    if (model->modes.share > 0 || model->num_slots > 1) return -1;
+    surface_model_moments(model, leader, &least, &sd);
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i];
+        const struct last_run *only = &model->last[i];
+        if (study->tallies[setting].values != 1 || tries_of(model, setting) > 1 || isnan(only->y)) continue;
+        if (differing(study->space, setting, of) > DIFFERING) continue;
+        if (is_ruled_out_by_one_run(model, setting, only->y, least)) return setting;
+    }
+    return -1;
+}
+
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why) {
     static const struct {
@@ -420,6 +456,7 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         {around_wall, "over a wall beside the leader, and a step back on another axis"},
         {presumed_out, "beside the leader: is memory really too small for it?"},
         {run_seldom_beside, "beside the leader: were its few runs slow by chance?"},
+        {slow_once, "one run alone speaks against it: was that chance?"},
         {once_faster, "it was once faster than the leader ever was: by chance?"},
     };
     for (size_t i = 0; i < sizeof PRECAUTIONS / sizeof *PRECAUTIONS; i++) {

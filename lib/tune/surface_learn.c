@@ -349,13 +349,17 @@ static void score(struct surface_model *model, const struct kerf_tune_observatio
     model->scores.squares[kind] += fmin(z * z, SCORE_MAX);
 }
 
+static int is_left_out(const struct surface_model *model, const struct kerf_tune_observation *o) {
+    return model->setup.leaves_out && o->setting == model->setup.left_out;
+}
+
 /* Points are forgotten after each observation, so that it does not matter when the model is asked. */
 enum learnt surface_learn(struct surface_model *model, int32_t num_observations) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
         int32_t level = surface_model_level(&model->changepoints, model->seen), newest = model->changepoints.num;
-        if (!observation_is_informative(o)) continue;
+        if (!observation_is_informative(o) || is_left_out(model, o)) continue;
         enum learnt seems = seems_changed(model, o);
         if (seems == LEARNT && (seems_isolated(model, o) || has_given_up(model))) seems = IS_ISOLATED;
         if (seems == LEARNT && seems_steady(model, o)) seems = IS_STEADY;

@@ -112,6 +112,7 @@ struct surface_setup {
     struct modes modes;
     const struct kerf_tune_observation *earlier; /* [num_earlier] of earlier studies, one after the other */
     int32_t num_earlier;
+    int32_t leaves_out, left_out; /* 1: runs of this setting are not looked at */
 };
 
 struct last_run {
@@ -265,6 +266,10 @@ int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct
  * longer than `pending`. */
 int32_t surface_fantasize(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
                           struct surface_model **ret_model, struct kerf_error *err);
+
+/* What the model would expect of a setting without its own runs: mean and standard deviation, on the model's scale. */
+int32_t surface_without(const struct surface_model *model, int32_t setting, double *ret_mean, double *ret_sd,
+                        struct kerf_error *err);
 
 /* log of the probability density of the study's values and bounds behind the first, given these observations of earlier
  * studies and that each setting has changed since by `changed`, a standard deviation on the model's scale.

@@ -83,6 +83,21 @@ int32_t surface_fantasize(const struct surface_model *model, const int32_t *pend
     return KERF_OK;
 }
 
+int32_t surface_without(const struct surface_model *model, int32_t setting, double *ret_mean, double *ret_sd,
+                        struct kerf_error *err) {
+    struct surface_model *other;
+    struct surface_setup setup = model->setup;
+    setup.max_points = SURFACE_FEW_POINTS;
+    setup.leaves_out = 1, setup.left_out = setting;
+    setup.changepoints.judged = setup.isolated.judged = setup.steady.judged = setup.modes.judged = model->seen + 1;
+    int32_t code = surface_begin(model->study, &setup, &other, err);
+    if (code != KERF_OK) return code;
+    surface_learn(other, model->seen);
+    surface_model_moments(other, surface_model_find(other, setting), ret_mean, ret_sd);
+    surface_model_free(other);
+    return KERF_OK;
+}
+
 /* The level of the first observation is not compared: earlier studies have an offset, and without them it is the origin. */
 static int32_t after_first(const struct kerf_tune_study *study) {
     int32_t i = 0;
