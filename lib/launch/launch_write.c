@@ -34,7 +34,10 @@ static int32_t find_writer(enum kerf_framework framework, const struct launch_wr
     const int exists = (uint32_t)framework < KERF_FRAMEWORK_COUNT;
     *ret = exists ? launch_writers[framework] : NULL;
     if (*ret != NULL) return KERF_OK;
-    if (!exists) return kerf_error_set(err, KERF_EINVALID, "framework %d does not exist", (int)framework);
+    if (!exists) {
+        kerf_error_set(err, KERF_EINVALID, "framework %d does not exist", (int)framework);
+        return KERF_EINVALID; /* said outright, for the analyser */
+    }
     for (int i = 0; i < KERF_FRAMEWORK_COUNT; i++)
         if (launch_writers[i])
             kerf_text_printf(&names, "%s%s", names.length ? ", " : "", kerf_framework_name((enum kerf_framework)i));
