@@ -233,11 +233,6 @@ void writing_literal(struct launch_writing *w, const char *key, const char *valu
     add_key(w, key, value ? value : "", 0);
 }
 
-void writing_no_dropout(struct launch_writing *w) {
-    writing_literal(w, "attention-dropout", "0.0");
-    writing_literal(w, "hidden-dropout", "0.0");
-}
-
 /* ---- Facts ---------------------------------------------------------------------------------------------------------------- */
 
 int64_t writing_micro_batches(const struct launch_writing *w) {

@@ -95,8 +95,6 @@ void writing_word(struct launch_writing *writing, const char *key, const char *v
 void writing_flag(struct launch_writing *writing, const char *key);
 void writing_boolean(struct launch_writing *writing, const char *key, int value);
 void writing_literal(struct launch_writing *writing, const char *key, const char *value); /* as it is printed */
-/* Megatron-LM's flags without dropout, which no price has; its own defaults are 0.1. */
-void writing_no_dropout(struct launch_writing *writing);
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 

@@ -128,7 +128,6 @@ static void add_shape(struct launch_writing *w) {
     writing_integer(w, "max-position-embeddings", m->max_position_embeddings);
     writing_integer(w, "seq-length", w->problem->seq_length);
     if (m->vocab_size) writing_integer(w, "vocab-size", m->vocab_size);
-    writing_no_dropout(w);
     if (m->mtp_layers) writing_integer(w, "mtp-num-layers", m->mtp_layers);
 }
 
@@ -235,6 +234,8 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
         "Yours to add behind the script's name: data, tokenizer, optimizer and its schedule, checkpoints,",
         "and what of the model changes no cost: the activation of the gate, rotary scaling, how tokens are routed.",
+        "Dropout as well: none is predicted, and Megatron-LM has 0.1, of attention and hidden states, unless it is "
+        "told 0.",
         NULL};
     static const char *const groups[] = {"LAUNCH_ARGS", "MODEL_ARGS", "MOE_ARGS", "PARALLEL_ARGS", "TRAINING_ARGS"};
     kerf_text_add(out, "#!/bin/bash\n");

@@ -83,7 +83,8 @@ static void add_model(struct launch_writing *w) {
     writing_integer(w, "max-position-embeddings", m->max_position_embeddings);
     writing_integer(w, "seq-length", w->problem->seq_length);
     if (m->vocab_size) writing_integer(w, "vocab-size", m->vocab_size);
-    writing_no_dropout(w);
+    writing_literal(w, "attention-dropout", "0.0"); /* no price has any; the defaults are 0.1 */
+    writing_literal(w, "hidden-dropout", "0.0");
     if (m->num_experts == 0) return;
     writing_integer(w, "num-experts", m->num_experts);
     writing_integer(w, "topk", m->num_experts_per_tok);
