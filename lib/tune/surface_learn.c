@@ -156,11 +156,13 @@ static double passed(struct surface_model *model, const struct kerf_tune_observa
     return runs > 0 ? runs : 0;
 }
 
-/* The setting, the drift and the offsets that an observation is the sum of; the setting is -1 if it is not modelled. */
+/* The setting, the drift and the offsets that an observation is the sum of; the setting is -1 if it is not modelled, or left
+ * out: then only time passes. */
 static struct gp_datum datum_of(const struct surface_model *model, const struct kerf_tune_observation *o,
                                 int32_t earlier) {
     int32_t n = model->num_active;
     struct gp_datum datum = {.at = {surface_model_find(model, o->setting), n}, .num_at = 2};
+    if (model->setup.leaves_out && o->setting == model->setup.left_out) datum.at[0] = -1;
     datum.above = o->outcome == KERF_TUNE_CENSORED;
     datum.y = scale_to(&model->scale, o->value);
     datum.spike = model->scale.logarithmic && !steady_has(&model->steady, o->setting) ? SPIKE_OVER : INFINITY;
@@ -349,17 +351,13 @@ static void score(struct surface_model *model, const struct kerf_tune_observatio
     model->scores.squares[kind] += fmin(z * z, SCORE_MAX);
 }
 
-static int is_left_out(const struct surface_model *model, const struct kerf_tune_observation *o) {
-    return model->setup.leaves_out && o->setting == model->setup.left_out;
-}
-
 /* Points are forgotten after each observation, so that it does not matter when the model is asked. */
 enum learnt surface_learn(struct surface_model *model, int32_t num_observations) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
         int32_t level = surface_model_level(&model->changepoints, model->seen), newest = model->changepoints.num;
-        if (!observation_is_informative(o) || is_left_out(model, o)) continue;
+        if (!observation_is_informative(o)) continue;
         enum learnt seems = seems_changed(model, o);
         if (seems == LEARNT && (seems_isolated(model, o) || has_given_up(model))) seems = IS_ISOLATED;
         if (seems == LEARNT && seems_steady(model, o)) seems = IS_STEADY;

@@ -112,7 +112,7 @@ struct surface_setup {
     struct modes modes;
     const struct kerf_tune_observation *earlier; /* [num_earlier] of earlier studies, one after the other */
     int32_t num_earlier;
-    int32_t leaves_out, left_out; /* 1: runs of this setting are not looked at */
+    int32_t leaves_out, left_out; /* 1: the model is not conditioned on runs of this setting */
 };
 
 struct last_run {
