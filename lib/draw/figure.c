@@ -12,9 +12,10 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
     const char *what = figure_row_word((int32_t)panel->kind);
     if (what == NULL)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: %d is not a kind of panel", number, (int)panel->kind);
-    if ((uint32_t)panel->unit > KERF_UNIT_COUNT || (uint32_t)panel->x_unit > KERF_UNIT_COUNT)
-        return kerf_error_set(err, KERF_EINVALID, "panel %d: unit %d or x_unit %d does not exist", number,
-                              (int)panel->unit, (int)panel->x_unit);
+    if ((uint32_t)panel->unit > KERF_UNIT_COUNT)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: unit %d does not exist", number, (int)panel->unit);
+    if ((uint32_t)panel->x_unit > KERF_UNIT_COUNT)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: x_unit %d does not exist", number, (int)panel->x_unit);
     if (!isfinite(panel->limit) || panel->limit < 0)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
     if (lanes_kind(panel)) return lanes_check(panel, number, err);

@@ -80,10 +80,11 @@ static struct shape shape_of(const struct rule *rule, const struct kerf_schedule
 static int32_t check_kinds(const struct rule *rule, const struct kerf_schedule_request *request,
                            struct kerf_error *err) {
     if (!rule->any_placement) return KERF_OK; /* the others look at neither */
-    if ((uint32_t)request->objective <= KERF_OBJECTIVE_SPAN && (uint32_t)request->placement < KERF_PLACEMENTS)
-        return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "objective %d or placement %d does not exist", (int)request->objective,
-                          (int)request->placement);
+    if ((uint32_t)request->objective > KERF_OBJECTIVE_SPAN)
+        return kerf_error_set(err, KERF_EINVALID, "objective %d does not exist", (int)request->objective);
+    if ((uint32_t)request->placement >= KERF_PLACEMENTS)
+        return kerf_error_set(err, KERF_EINVALID, "placement %d does not exist", (int)request->placement);
+    return KERF_OK;
 }
 
 static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
