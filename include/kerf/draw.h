@@ -195,8 +195,8 @@ struct kerf_panel {
 
     const char *const *x_names; /* [num_xs] matrices: the labels below the cells ("16", "32"); scatters: what
                                              each point is, or NULL */
-    const char *
-        y_label; /* matrices, and whiskers on a terminal: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
+    const char *y_label; /* matrices, and whiskers on a terminal: what the rows are ("ubatch"), NULL: none; scatters: of
+                            the y axis */
     int32_t logarithmic; /* scatters: 1: both axes are logarithmic and alike, with a line where x and y are equal;
                                    points at 0 are left out */
     const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices, [num_rows] whiskers; NULL: all were measured,

@@ -409,7 +409,8 @@ struct kerf_schedule_noise {
     const double *factors; /* [num_factors] or NULL: measured ones instead, of which each operation draws one; above 0.
                               They are scaled to a mean of 1 */
     int64_t num_factors;
-    const double *slow; /* [devices] or NULL: what a device's operations take, times the usual, above 0: a straggler */
+    const double *slow;      /* [devices] or NULL: what a device's operations take, times the usual, above 0:
+                                a straggler */
     const double *slow_link; /* [devices] or NULL: what messages from and to a device take, times the usual */
     int32_t samples;         /* simulations; 0: 10,000 */
     uint64_t seed;           /* the same seed gives the same numbers on every machine */

@@ -79,9 +79,9 @@ struct command {
  * arguments is accepted; the command checks how many there must be.
  *
  * KERF_EUNKNOWN: an option that is not in the table (the message names the nearest one), or a choice that is not
- * offered. KERF_EINVALID: a missing value, the empty name of a file, a value for a flag, a second one for OPTION_ONE, a number that is not
- * one or lies outside its bounds, an argument where the command takes none, an option that this use of the command
- * does not take. `--`, and the long name of an option of this command, are never taken for the value of the option
+ * offered. KERF_EINVALID: a missing value, the empty name of a file (FILE, DIR, STORE or DATABASE), a value for a flag, a
+ * second one for OPTION_ONE, a number that is not one or lies outside its bounds, an argument where the command takes none,
+ * an option that this use of the command does not take. `--`, and the long name of an option of this command, are never taken for the value of the option
  * before them: `--gpus --top 5` lacks a value, --gpus=--top has one.
  *
  * --help (-h) is no entry of the table: it ends the reading, whatever follows, and sets *ret_help to 1 (to 0
