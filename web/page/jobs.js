@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of recurring jobs: what the service has learnt about each, live. */
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart, svgOf } from './chart.js';
 import { Alert, Command, Empty, get, html, joules, percent, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
 
@@ -127,22 +127,33 @@ function Saved({ trials, job }) {
     time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring and those that did not converge included${lost > 0 && `; ${lost} that did not report an end are not measured`}.</p>`;
 }
 
-function Remove({ id }) {
+function Remove({ id, onRemove }) {
   const dialog = useRef();
-  const [error, set] = useState(null);
-  const remove = async () => {
-    const response = await fetch(`/jobs?job_id=${encodeURIComponent(id)}`, { method: 'DELETE' });
+  const remove = () => {
     dialog.current.close();
-    if (response.ok) setQuery({ job: null });
-    else set(new Error(response.status === 401 || response.status === 403 ? 'Deleting needs a token with the role admin' : `The server answers ${response.status}`));
+    onRemove();
   };
-  return html`<${Alert} error=${error} />
-    <button type="button" onClick=${() => dialog.current.showModal()}>delete</button>
+  return html`<button type="button" onClick=${() => dialog.current.showModal()}>delete</button>
     <dialog ref=${dialog} aria-label="delete the job"><p>Delete the job <b>${id}</b> with all its trials?</p>
       <p class="downloads"><button type="button" onClick=${remove}>delete it</button> <button type="button" autofocus onClick=${() => dialog.current.close()}>keep it</button></p></dialog>`;
 }
 
-function Job({ job, trials }) {
+/* Deletes the job that `remove` names, whose view leaves the address then. Until the server has answered it is `gone`, and
+ * nothing is asked of it: the event that tells of its end may come before that answer. */
+function useRemoval() {
+  const [gone, remove] = useState(null);
+  const [refused, refuse] = useState({});
+  useEffect(() => {
+    if (gone === null) return;
+    fetch(`/jobs?job_id=${encodeURIComponent(gone)}`, { method: 'DELETE' }).then(({ ok, status }) => {
+      if (ok) setQuery({ job: null });
+      else throw new Error(status === 401 || status === 403 ? 'Deleting needs a token with the role admin' : `The server answers ${status}`);
+    }).catch((error) => refuse({ id: gone, error })).then(() => remove(null));
+  }, [gone]);
+  return { gone, remove, errorOf: (id) => (refused.id === id ? refused.error : undefined) };
+}
+
+function Job({ job, trials, onRemove }) {
   const { spec } = job;
   const cost = costOf(spec);
   const last = trials.at(-1);
@@ -158,7 +169,7 @@ function Job({ job, trials }) {
     <${Command} text=${`kerf jobs show ${quoted(job.job_id)} --server ${location.origin}`} />
     <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button>
       <button type="button" onClick=${() => save('trials.csv', csvOf(trials), 'text/csv')}>download CSV</button>
-      <button type="button" disabled=${!job.trials_ended} onClick=${() => save('costs.svg', svgOf({ title: job.job_id, ...costsOf(trials, cost) }), 'image/svg+xml')}>download SVG</button> <${Remove} id=${job.job_id} /></p></section>`;
+      <button type="button" disabled=${!job.trials_ended} onClick=${() => save('costs.svg', svgOf({ title: job.job_id, ...costsOf(trials, cost) }), 'image/svg+xml')}>download SVG</button> <${Remove} id=${job.job_id} onRemove=${onRemove} /></p></section>`;
 }
 
 export function Jobs() {
@@ -166,9 +177,11 @@ export function Jobs() {
   const { version } = useLive();
   const id = query.get('job');
   const list = useAnswer((signal) => all('/api/v1/jobs', 'jobs', signal), [version.jobs]);
-  const one = useAnswer(async (signal) => (id ? { job: await get(path(id), signal), trials: await newest(id, signal) } : null), [id, version.jobs]);
+  const { gone, remove, errorOf } = useRemoval();
+  const there = id === gone ? null : id;
+  const one = useAnswer(async (signal) => (there ? { job: await get(path(there), signal), trials: await newest(there, signal) } : null), [there, version.jobs]);
   const jobs = list.answer || [];
-  return html`<${Alert} error=${list.error || one.error} />
+  return html`<${Alert} error=${list.error || one.error || errorOf(id)} />
     ${jobs.length >= listed && html`<p>The page reads no more than the first ${jobs.length} jobs.</p>`}
     ${list.answer && (jobs.length ? html`<${Table} caption="Jobs" rows=${jobs} keyOf=${(row) => row.job_id} picked=${id} onPick=${(row) => setQuery({ job: row.job_id })} columns=${[
       { name: 'job', of: (row) => row.job_id },
@@ -179,5 +192,5 @@ export function Jobs() {
       { name: 'with batch size', of: (row) => row.min_cost_batch_size, show: (row) => (row.min_cost === null ? '–' : row.min_cost_batch_size), right: true }]} />`
       : html`<${Empty}>No jobs yet. A file with batch sizes and a target, such as examples/jobs/job.json, makes a training script that runs again and again one: <${Command} text=${`kerf jobs add my-job.json --server ${location.origin}`} />
         Then let kerf run it: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --metric-regex 'accuracy=([0-9.]+)' -- ./train.sh {batch_size}`} /><//>`)}
-    ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
+    ${one.answer && there && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} onRemove=${() => remove(id)} />`}`;
 }
