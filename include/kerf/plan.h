@@ -148,7 +148,7 @@ struct kerf_plan {
 struct kerf_plan_options {
     const struct kerf_cost_model *cost_model;
     int32_t top;            /* plans to keep of each search, 1 .. KERF_TOP_MAX */
-    int32_t threads;        /* 0: one for each processor */
+    int32_t threads;        /* 0: one for each processor; not below 0 */
     int32_t exhaustive;     /* 1: every candidate is priced, whatever bounds say */
     int32_t is_brief;       /* 1: of searches without an answer it is not found out what is nearest, nor why */
     kerf_progress progress; /* NULL: nobody is told */

@@ -244,6 +244,8 @@ static int32_t check(const struct kerf_problem *problems, size_t num_problems, c
                      struct kerf_error *err) {
     if (options->top < 1 || options->top > KERF_TOP_MAX)
         return kerf_error_set(err, KERF_EINVALID, "top must lie between 1 and %d, not %d", KERF_TOP_MAX, options->top);
+    if (options->threads < 0)
+        return kerf_error_set(err, KERF_EINVALID, "threads must be 0 or above, not %d", options->threads);
     for (size_t i = 0; i < num_problems; i++) {
         int32_t code = problem_rules(&problems[i], err);
         if (code == KERF_OK) code = cost_model_check(options->cost_model, problems[i].strategy, err);

@@ -448,6 +448,12 @@ static void refuses_questions_without_sense(void **state) {
         assert_ptr_equal(plan, problems); /* written on success alone */
         assert_int_equal(kerf_plan_search(problems, 2, &options, &plan, NULL), KERF_EINVALID);
     }
+    const struct kerf_problem problem = small_problem(KERF_STRATEGY_1D, 8, 80e9);
+    const struct kerf_plan_options options = {.cost_model = cost_model, .top = 1, .threads = -5};
+    struct kerf_plan *plan = NULL;
+    struct kerf_error err;
+    assert_int_equal(kerf_plan_search(&problem, 1, &options, &plan, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "threads must be 0 or above, not -5");
 }
 
 static void refuses_amounts_without_sense(void **state) {
