@@ -242,13 +242,13 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     kerf_text_free(&words);
 }
 
-/* The share of an accelerator's throughput that is left against the smallest size of the same row of sizes. */
-static double scaling(const struct kerf_plan *plan, size_t index) {
-    const struct kerf_search *here = &plan->searches[index], *least = here;
-    for (size_t i = index; i-- > 0;) {
-        const struct kerf_problem *one = &plan->searches[i].problem;
-        if (!plan_same_series(one, &here->problem) || one->gpus >= least->problem.gpus) break;
-        if (plan->searches[i].num_plans) least = &plan->searches[i];
+/* The share of an accelerator's throughput that is left against the smallest size of the same series. */
+static double scaling(const struct kerf_plan *plan, const struct kerf_search *here) {
+    const struct kerf_search *least = here;
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_search *other = &plan->searches[i];
+        if (other->problem.gpus >= least->problem.gpus || other->num_plans == 0) continue;
+        if (plan_same_series(&other->problem, &here->problem)) least = other;
     }
     return here->plans[0].throughput / (double)here->problem.gpus * (double)least->problem.gpus /
            least->plans[0].throughput;
@@ -272,7 +272,7 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
         else
             words_rate(cells, estimate->throughput);
         if (is_hybrid(problem)) kerf_text_add(cells, "\t"), percent(cells, estimate->mfu);
-        if (varies->gpus) kerf_text_printf(cells, "\t%.0f %%", 100 * scaling(plan, index));
+        if (varies->gpus) kerf_text_printf(cells, "\t%.0f %%", 100 * scaling(plan, search));
     } else {
         kerf_text_printf(cells, "-\t-%s%s", is_hybrid(problem) ? "\t-" : "", varies->gpus ? "\t-" : "");
     }

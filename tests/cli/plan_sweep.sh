@@ -14,6 +14,8 @@ for sizes in 64..256:x2 64..256:+96 64..66 8,64..128:x2,512 64,64; do
 done
 
 ask plan gpt3 -s a100,b200 -n 64..256:x2 -b 512 --strategy 1d --top 1
+echo "== scaling is against the smallest size, in whatever order the sizes are"
+"$KERF" plan gpt3 -s a100 -n 256,64,128 -b 512 --strategy 1d --top 1 | sed -n '/^gpus/,/^$/p'
 ask plan gpt3,vit_era5 -s a100 -n 4096 -b 512 --strategy 1d --top 1
 ask plan gpt3 -s b200 -n 512 -b 512 --scale-up-size 4,8,64 --strategy seqp --top 1
 ask plan gpt3 -s a100,b200 -n 64,128 -b 512 --strategy 1d --top 2 --format csv
