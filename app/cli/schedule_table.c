@@ -221,6 +221,7 @@ struct common {
 };
 
 static const char OVER_CAP[] = " > cap"; /* behind activations */
+#define ABOVE_OPTIMUM "above optimum"
 
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
@@ -320,7 +321,8 @@ static void print_rows(struct kerf_text *out, const struct schedule_answers *ans
     struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
     int32_t at = 1;
-    kerf_text_printf(&cells, "schedule%s%s%s%s\tstep%s\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
+    kerf_text_printf(&cells,
+                     "schedule%s%s%s%s\tstep%s\tidle\tspan\tactivations%s\tcopies\tmessages\t" ABOVE_OPTIMUM "\n",
                      common->microbatches ? "" : "\tmicro-batches", common->cap ? "" : "\tcap",
                      common->recompute ? "" : "\trecompute", common->offload ? "" : "\toffload",
                      common->noise ? "\tstep in 95 %" : "", common->bytes ? "\tmemory" : "");
@@ -392,27 +394,38 @@ static void print_refusals(struct kerf_text *out, const struct schedule_answers 
     }
 }
 
+/* Whether the table that begins at this byte has the column: a narrow one leaves some out. */
+static int has_title(const struct kerf_text *out, size_t begin, const char *title) {
+    const char *titles = out->length > begin ? out->data + begin : "";
+    return memmem(titles, strcspn(titles, "\n"), title, strlen(title)) != NULL;
+}
+
 static void print_several(struct kerf_text *out, const struct schedule_answers *answers,
                           const struct render_style *style) {
     const struct common common = look(answers);
-    struct kerf_text words = {0};
+    struct kerf_text words = {0}, notes = {0};
     print_heading(out, answers, &common, style->columns);
+    const size_t begin = out->length;
     print_rows(out, answers, &common, style);
-    kerf_text_add(out, "\n");
-    kerf_text_add(&words, "above optimum: how much longer the step is, at most, than the shortest possible step with "
-                          "the same operations and memory");
-    line(out, "", &words, style->columns);
-    print_warnings(out, answers, &common, &words, style->columns);
-    print_refusals(out, answers, &common, &words, style->columns);
+    if (has_title(out, begin, ABOVE_OPTIMUM)) {
+        kerf_text_add(&words, ABOVE_OPTIMUM ": how much longer the step is, at most, than the shortest possible step "
+                                            "with the same operations and memory");
+        line(&notes, "", &words, style->columns);
+    }
+    print_warnings(&notes, answers, &common, &words, style->columns);
+    print_refusals(&notes, answers, &common, &words, style->columns);
     if (answers->interrupted) kerf_text_add(&words, "Interrupted: the last search was cut short");
     if (answers->interrupted && answers->not_begun > 0)
         kerf_text_printf(&words, "; %d more %s not begun", answers->not_begun,
                          answers->not_begun == 1 ? "was" : "were");
     if (answers->interrupted) {
         kerf_text_add(&words, ".");
-        line(out, "", &words, style->columns);
+        line(&notes, "", &words, style->columns);
     }
+    if (notes.length) kerf_text_printf(out, "\n%s", notes.data);
+    out->failed |= notes.failed;
     kerf_text_free(&words);
+    kerf_text_free(&notes);
 }
 
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,
