@@ -140,6 +140,8 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
     }
     if (model->assumed & KERF_ASSUMED_HEADS) {
         const struct kerf_layer_kind *kind = &model->kinds[0];
+        if (kind->attention.kv_rank > 0 && kind->attention.q_rank > 0)
+            kerf_text_printf(ret_text, "%squeries of rank %lld", gap, (long long)kind->attention.q_rank), gap = ", ";
         if (kind->attention.kv_rank > 0)
             kerf_text_printf(ret_text, "%skeys and values of rank %lld, heads of %lld + %lld and %lld", gap,
                              (long long)kind->attention.kv_rank,

@@ -512,7 +512,32 @@ static void says_which_heads_it_assumes(void **state) {
     kerf_model_notes(&grouped, &text);
     assert_string_equal(text.data, "m: assumed: keys and values of rank 256, heads of 128 + 64 and 128 (deepseek_v3's "
                                    "default)\nm: assumed: 8 key-value heads of 64 (mixtral's default)\n");
+    kerf_text_clear(&text);
+    latent =
+        model_of("{\"model_type\":\"deepseek_v3\",\"n_routed_experts\":0,\"kv_lora_rank\":512,\"qk_nope_head_dim\":128,"
+                 "\"qk_rope_head_dim\":64,\"v_head_dim\":128,\"vocab_size\":100," WIDTHS "," LAYERS "," HEADS "}");
+    kerf_model_notes(&latent, &text);
+    assert_string_equal(text.data, "m: assumed: queries of rank 1536, keys and values of rank 512, heads of 128 + 64 "
+                                   "and 128 (deepseek_v3's default)\n");
     kerf_text_free(&text);
+}
+
+/* MiniCPM3-4B's file has no v_head_dim, as values have hidden_size / heads features, and no tie_word_embeddings. */
+static void each_latent_family_has_its_own_defaults(void **state) {
+    (void)state;
+    struct kerf_model model = model_of(
+        "{\"model_type\":\"minicpm3\",\"hidden_size\":2560,\"intermediate_size\":6400,\"num_hidden_layers\":62,"
+        "\"num_attention_heads\":40,\"num_key_value_heads\":40,\"q_lora_rank\":768,\"kv_lora_rank\":256,"
+        "\"qk_nope_head_dim\":64,\"qk_rope_head_dim\":32,\"vocab_size\":73448}");
+    struct kerf_model_counts counts;
+    kerf_model_count(&model, &counts);
+    assert_int_equal(model.kinds[0].attention.v_size, 64);
+    assert_int_equal(model.is_tied, 1);
+    assert_int_equal(counts.parameters, 4073875968);
+    model = model_of("{\"model_type\":\"glm4_moe_lite\",\"n_routed_experts\":0," WIDTHS "," LAYERS "," HEADS "}");
+    assert_int_equal(model.kinds[0].attention.q_rank, 768);
+    assert_int_equal(model.kinds[0].attention.qk_size, 256);
+    assert_int_equal(model.kinds[0].attention.v_size, 256);
 }
 
 static void refuses_what_it_cannot_price(void **state) {
@@ -699,6 +724,7 @@ int main(void) {
         cmocka_unit_test(takes_numbers_of_any_length_in_keys_of_others),
         cmocka_unit_test(refuses_what_contradicts_itself),
         cmocka_unit_test(says_which_heads_it_assumes),
+        cmocka_unit_test(each_latent_family_has_its_own_defaults),
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),
         cmocka_unit_test(names_are_cut_between_letters_and_made_printable),

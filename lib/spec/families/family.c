@@ -74,16 +74,20 @@ static void read_sizes(struct reading *reading) {
 
 static void read_latent_attention(struct reading *reading) {
     static const char *const keys[] = {"kv_lora_rank", "qk_rope_head_dim", "v_head_dim", "qk_nope_head_dim"};
+    const struct family_latent *latent = &reading->family->latent;
     struct config *config = reading->config;
+    struct kerf_layer_kind *layer = &reading->layer;
+    const json_t *q_rank = json_object_get(config->object->json, "q_lora_rank"); /* null: queries have none */
+    if (q_rank == NULL) reading->model->assumed |= KERF_ASSUMED_HEADS;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!config_has(config, keys[i])) reading->model->assumed |= KERF_ASSUMED_HEADS;
-    struct kerf_layer_kind *layer = &reading->layer;
-    if (!json_object_get(config->object->json, "q_lora_rank")) reading->model->assumed |= KERF_ASSUMED_HEADS;
-    layer->attention.q_rank = config_integer(config, "q_lora_rank", 1, WIDTH_MAX, 0);
-    layer->attention.kv_rank = config_integer(config, "kv_lora_rank", 1, WIDTH_MAX, 512);
-    layer->attention.rope_size = config_integer(config, "qk_rope_head_dim", 0, WIDTH_MAX, 64);
-    layer->attention.v_size = config_integer(config, "v_head_dim", 1, WIDTH_MAX, 128);
-    layer->attention.qk_size = config_integer(config, "qk_nope_head_dim", 1, WIDTH_MAX, 128);
+    layer->attention.q_rank = config_integer(config, "q_lora_rank", 1, WIDTH_MAX, q_rank ? 0 : latent->q_rank);
+    layer->attention.kv_rank = config_integer(config, "kv_lora_rank", 1, WIDTH_MAX, latent->kv_rank);
+    layer->attention.rope_size = config_integer(config, "qk_rope_head_dim", 0, WIDTH_MAX, latent->rope_size);
+    layer->attention.v_size =
+        config_integer(config, "v_head_dim", 1, WIDTH_MAX,
+                       latent->v_size ? latent->v_size : reading->model->hidden_size / layer->attention.heads);
+    layer->attention.qk_size = config_integer(config, "qk_nope_head_dim", 1, WIDTH_MAX, latent->nope_size);
     layer->attention.qk_size += layer->attention.rope_size;
     layer->attention.kv_heads = layer->attention.heads;
     config_has(config, "head_dim"); /* those above say it, and num_key_value_heads means nothing here */
@@ -104,7 +108,7 @@ static void read_attention(struct reading *reading) {
         layer->attention.qk_norm = (int32_t)family->qk_norm_kind;
         layer->attention.qk_norm_bias = family->qk_norm_bias;
     }
-    if (family->is_latent) {
+    if (family->latent.kv_rank > 0) {
         read_latent_attention(reading);
         return;
     }

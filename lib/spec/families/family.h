@@ -49,6 +49,13 @@ struct family_experts {
     int32_t shared_gate;
 };
 
+/* Multi-latent attention: ranks and features of a head, where the file does not say them. */
+struct family_latent {
+    int64_t q_rank, kv_rank; /* kv_rank 0: attention is not latent */
+    int64_t nope_size, rope_size;
+    int64_t v_size; /* 0: hidden_size / heads */
+};
+
 struct reading;
 
 struct family {
@@ -78,7 +85,7 @@ struct family {
     int64_t window_from; /* of WINDOW_UPPER, likewise */
 
     struct family_experts experts;
-    int32_t is_latent;   /* multi-latent attention */
+    struct family_latent latent;
     const char *mtp_key; /* how many layers of multi-token prediction */
     struct {
         int64_t hidden_size, intermediate_size, layers, heads, kv_heads, vocabulary;

@@ -10,33 +10,42 @@ static void v3_scores(struct reading *reading) {
     reading->layer.mlp.router_bias = reading->layer.mlp.experts > 0 && strcmp(method, "noaux_tc") == 0;
 }
 
+#define DEEPSEEK_LATENT                                                                                                \
+    { 1536, 512, 128, 64, 128 }
+#define DEEPSEEK_EXPERTS                                                                                               \
+    {                                                                                                                  \
+        .are = EXPERTS_REQUIRED, .width = "moe_intermediate_size", .shared_count = "n_shared_experts",                 \
+        .dense_first = "first_k_dense_replace", .every = "moe_layer_freq"                                              \
+    }
+
 const struct family latent_families[] = {
     {.types = {"deepseek_v2"},
      .architectures = {"DeepseekV2ForCausalLM"},
-     .is_latent = 1,
+     .latent = DEEPSEEK_LATENT,
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
-     .experts = {.are = EXPERTS_REQUIRED,
-                 .width = "moe_intermediate_size",
-                 .shared_count = "n_shared_experts",
-                 .dense_first = "first_k_dense_replace",
-                 .every = "moe_layer_freq"}},
-    {.types = {"deepseek_v3", "kimi_k2", "glm4_moe_lite"},
-     .architectures = {"DeepseekV3ForCausalLM", "KimiK2ForCausalLM", "Glm4MoeLiteForCausalLM"},
-     .is_latent = 1,
+     .experts = DEEPSEEK_EXPERTS},
+    {.types = {"deepseek_v3", "kimi_k2"},
+     .architectures = {"DeepseekV3ForCausalLM", "KimiK2ForCausalLM"},
+     .latent = DEEPSEEK_LATENT,
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mtp_key = "num_nextn_predict_layers",
-     .experts = {.are = EXPERTS_REQUIRED,
-                 .width = "moe_intermediate_size",
-                 .shared_count = "n_shared_experts",
-                 .dense_first = "first_k_dense_replace",
-                 .every = "moe_layer_freq"},
+     .experts = DEEPSEEK_EXPERTS,
+     .adjust = v3_scores},
+    {.types = {"glm4_moe_lite"},
+     .architectures = {"Glm4MoeLiteForCausalLM"},
+     .latent = {768, 512, 192, 64, 256},
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .mtp_key = "num_nextn_predict_layers",
+     .experts = DEEPSEEK_EXPERTS,
      .adjust = v3_scores},
     {.types = {"minicpm3"},
      .architectures = {"MiniCPM3ForCausalLM"},
-     .is_latent = 1,
+     .latent = {768, 256, 64, 32, 0},
      .qkv_bias = SAID_BY("attention_bias", 0),
-     .output_bias = SAID_BY("attention_bias", 0)},
+     .output_bias = SAID_BY("attention_bias", 0),
+     .is_tied = 1},
     {.types = {NULL}},
 };
