@@ -586,6 +586,13 @@ static void refuses_hostile_configs(void **state) {
         {LLAMA ",\"attention_bias\":\"yes\"}", "\"attention_bias\" must be true or false, not text"},
         {LLAMA ",\"layer_types\":[]}", "\"layer_types\" has 0 entries for 8 layers"},
         {LLAMA ",\"layer_types\":7}", "\"layer_types\" must be an array [...]"},
+        {"{\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":4,\"mlp_only_layers\":[\"3\"]," MOE "," SHAPE "}",
+         "\"mlp_only_layers\" must be an array of whole numbers"},
+        {"{\"model_type\":\"deepseek\",\"num_hidden_layers\":3,\"moe_layer_freq\":[0,1]," MOE "," SHAPE "}",
+         "\"moe_layer_freq\" has 2 entries for 3 layers"},
+        {LLAMA4 "\"no_rope_layers\":[1,1,1,true,0]," SHAPE "}", "\"no_rope_layers\" must be an array of whole numbers"},
+        {LLAMA4 "\"no_rope_layers\":[1,1]," SHAPE "}", "\"no_rope_layers\" has 2 entries for 5 layers"},
+        {LLAMA4 "\"no_rope_layers\":1," SHAPE "}", "\"no_rope_layers\" must be an array [...]"},
         {"{\"model_type\":\"mixtral\",\"hidden_size\":16777216,\"intermediate_size\":67108864,"
          "\"num_hidden_layers\":1048576," HEADS ",\"num_local_experts\":1048576,\"num_experts_per_tok\":1}",
          "the model has more than 2^62 parameters"},

@@ -2,6 +2,7 @@
 #include "spec/families/config.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -161,6 +162,19 @@ const json_t *config_array(struct config *config, const char *key) {
     if (json_is_array(array)) return array;
     config_fail(config, key, KERF_EINVALID, "\"%s\" must be an array [...]", key);
     return NULL;
+}
+
+const json_t *config_integers(struct config *config, const char *key, int64_t least) {
+    const json_t *array = config_array(config, key), *number;
+    size_t i;
+    json_array_foreach(array, i, number) {
+        if (!json_is_number(number) || json_number_value(number) != floor(json_number_value(number)))
+            config_fail(config, key, KERF_EINVALID, "\"%s\" must be an array of whole numbers", key);
+    }
+    if (array && (int64_t)json_array_size(array) < least)
+        config_fail(config, key, KERF_EINVALID, "\"%s\" has %zu entries for %lld layers", key, json_array_size(array),
+                    (long long)least);
+    return array;
 }
 
 int config_inner(struct config *config, const char *key, struct json_object *ret_object, struct config *ret_inner) {

@@ -47,6 +47,9 @@ int config_has(struct config *config, const char *key);
 /* The array under the key, NULL where there is none; anything else there is an error. */
 const json_t *config_array(struct config *config, const char *key);
 
+/* The same of whole numbers alone, at least so many. */
+const json_t *config_integers(struct config *config, const char *key, int64_t least);
+
 /* The object under the key as a config of its own, whose object is *ret_object; 0 where there is none. */
 int config_inner(struct config *config, const char *key, struct json_object *ret_object, struct config *ret_inner);
 

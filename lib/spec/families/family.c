@@ -297,11 +297,11 @@ static void add_layers(struct reading *reading) {
     struct mixture_lists listed = {NULL, NULL, NULL};
     int32_t kinds[2][2] = {{-1, -1}, {-1, -1}}; /* [a mixture][with a window] */
     if (reading->layer.mlp.experts > 0) {
-        listed.dense = config_array(config, "mlp_only_layers");
-        listed.mixtures = config_array(config, "moe_layers");
+        listed.dense = config_integers(config, "mlp_only_layers", 0);
+        listed.mixtures = config_integers(config, "moe_layers", 0);
         const char *every = reading->family->experts.every;
         if (every && json_is_array(json_object_get(config->object->json, every)))
-            listed.each = config_array(config, every);
+            listed.each = config_integers(config, every, model->num_hidden_layers);
     }
     if (types && (int64_t)json_array_size(types) != model->num_hidden_layers)
         config_fail(config, "layer_types", KERF_EINVALID, "\"layer_types\" has %zu entries for %lld layers",

@@ -48,19 +48,15 @@ static void llama4_layers(struct reading *reading) {
     reading->window = config_integer(config, "attention_chunk_size", 1, KERF_COUNT_MAX, says_null ? 0 : 8192);
     reading->period = config_integer(config, "no_rope_layer_interval", 1, LAYERS_MAX, 4);
     layer->attention.is_chunked = 1;
-    const json_t *rotary = config_array(config, "no_rope_layers");
-    if (json_array_size(rotary) == 0) return;
-    if ((int64_t)json_array_size(rotary) < reading->model->num_hidden_layers)
-        config_fail(config, "no_rope_layers", KERF_EINVALID, "\"no_rope_layers\" has %zu entries for %lld layers",
-                    json_array_size(rotary), (long long)reading->model->num_hidden_layers);
-    reading->windowed = rotary;
+    if (json_array_size(config_array(config, "no_rope_layers")) > 0) /* [] is as if it were missing */
+        reading->windowed = config_integers(config, "no_rope_layers", reading->model->num_hidden_layers);
 }
 
 /* MiniMax M2: each of num_mtp_modules predicts with mtp_transformer_layers layers. All its layers have full attention,
  * which attn_type_list calls 1. */
 static void minimax_layers(struct reading *reading) {
     struct config *config = reading->config;
-    const json_t *types = config_array(config, "attn_type_list"), *type;
+    const json_t *types = config_integers(config, "attn_type_list", 0), *type;
     size_t i;
     json_array_foreach(types, i, type) {
         if (json_number_value(type) != 1)
