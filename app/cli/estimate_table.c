@@ -176,25 +176,29 @@ void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const
         tflops);
 }
 
+void words_days(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
+    const double days = kerf_estimate_days(problem, estimate), price = kerf_estimate_price(problem, estimate);
+    const double tokens = problem->training_tokens;
+    if (tokens >= 1e9)
+        kerf_text_printf(out, "%.4g %s tokens take ", tokens / (tokens >= 1e12 ? 1e12 : 1e9),
+                         tokens >= 1e12 ? "trillion" : "billion");
+    else
+        quantity_count(out, (int64_t)tokens), kerf_text_add(out, " tokens take ");
+    words_rate(out, days);
+    kerf_text_add(out, " days");
+    if (price > 0) {
+        kerf_text_add(out, " and cost ");
+        words_rate(out, price);
+        kerf_text_printf(out, ", at %g an hour for each accelerator", problem->device_hour_price);
+    }
+    kerf_text_add(out, ".");
+}
+
 void table_training(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
                     const struct print_style *style) {
     struct kerf_text words = {0};
-    double days = kerf_estimate_days(problem, estimate), price = kerf_estimate_price(problem, estimate);
     if (!(problem->training_tokens > 0)) return;
-    double tokens = problem->training_tokens;
-    if (tokens >= 1e9)
-        kerf_text_printf(&words, "%.4g %s tokens take ", tokens / (tokens >= 1e12 ? 1e12 : 1e9),
-                         tokens >= 1e12 ? "trillion" : "billion");
-    else
-        quantity_count(&words, (int64_t)tokens), kerf_text_add(&words, " tokens take ");
-    words_rate(&words, days);
-    kerf_text_add(&words, " days");
-    if (price > 0) {
-        kerf_text_add(&words, " and cost ");
-        words_rate(&words, price);
-        kerf_text_printf(&words, ", at %g an hour for each accelerator", problem->device_hour_price);
-    }
-    kerf_text_add(&words, ".");
+    words_days(&words, problem, estimate);
     table_words(out, &words, 2, style);
     kerf_text_free(&words);
 }

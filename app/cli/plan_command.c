@@ -257,6 +257,7 @@ static int32_t check_outputs(const struct plan_options *values, const struct ans
         return kerf_error_set(err, KERF_EINVALID, "--picture says what a picture shows: also give -o plan.svg");
     if (code == KERF_OK && !values->emit && render_writes(render, "launch"))
         return kerf_error_set(err, KERF_EINVALID, "--emit says which framework's launch the file is to hold");
+    if (code == KERF_OK && values->ask.why) code = render_check_more(render, "--why", err);
     return code;
 }
 

@@ -39,11 +39,12 @@ void table_problem(struct kerf_text *out, const struct kerf_problem *problem, co
 void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style);
 /* "260 s a step, 15.73 samples/s, ..." */
 void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate);
-/* How long a run takes and what it costs, where that was asked. */
 void table_interval(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
                     const struct print_style *style); /* how sure it is */
+/* How long a run takes and what it costs, where that was asked; and the words alone, where it was. */
 void table_training(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
                     const struct print_style *style);
+void words_days(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate);
 /* Why the best is the best, and what would make another layout win. */
 void table_why(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style);
 /* Where nothing fits: which options would help. */

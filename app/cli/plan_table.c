@@ -514,6 +514,11 @@ static void markdown_rows(struct kerf_text *out, const struct kerf_search *searc
     struct part_list parts;
     words_time_parts(&search->plans[0], &parts);
     int has_rates = is_hybrid(&search->problem);
+    if (search->problem.training_tokens > 0) {
+        kerf_text_add(out, "\nRank 1: ");
+        words_days(out, &search->problem, &search->plans[0]);
+        kerf_text_add(out, "\n");
+    }
     kerf_text_printf(out, "\n| rank | layout | step | samples/s |%s memory |",
                      has_rates ? " tokens/s each | MFU |" : "");
     for (int32_t k = 0; k < parts.count; k++) kerf_text_printf(out, " %s |", parts.names[k]);

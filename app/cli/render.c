@@ -112,6 +112,12 @@ int render_writes(const struct render *render, const char *name) {
     return !has_text_file(render) && is_in(checked_format(render), name);
 }
 
+int32_t render_check_more(const struct render *render, const char *option, struct kerf_error *err) {
+    if (render_writes(render, "table") || render_writes(render, "json")) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "%s is answered in the table and in JSON: leave it out, or write one of them", option);
+}
+
 int render_draws(const struct render *render, const char *path) { return checked_format_of(render, path)->is_picture; }
 
 static int32_t write_one(const struct render *render, const struct render_format *format, const char *path,

@@ -47,6 +47,9 @@ int32_t render_check(const struct render *render, struct kerf_error *err);
 /* Whether something is written in the format of this name, or with "picture" in any that is one. After render_check. */
 int render_writes(const struct render *render, const char *name);
 
+/* Fails where only formats are written that hold no more than rows, and the option asks for more. After render_check. */
+int32_t render_check_more(const struct render *render, const char *option, struct kerf_error *err);
+
 /* Whether the file of this name, one of the outputs, is a picture. After render_check. */
 int render_draws(const struct render *render, const char *path);
 

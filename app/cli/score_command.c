@@ -249,6 +249,7 @@ static int run(int argc, char **argv) {
                             .write = write_answer,
                             .context = &answer};
     int32_t code = render_check(&render, &err);
+    if (code == KERF_OK && values.ask.worst) code = render_check_more(&render, "--worst", &err);
     if (code == KERF_OK && values.predictions) code = output_check(values.predictions, &err);
     if (code == KERF_OK) code = score_answer_make(&values.ask, &answer, &err);
     if (code == KERF_OK) {

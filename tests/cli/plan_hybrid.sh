@@ -32,6 +32,7 @@ echo "== CSV and Markdown: their titles"
 small --top 1 --format csv | sed -n 1p
 small --top 1 --format csv --tokens 2T --price 1 | sed -n 1p | grep -o ',days,cost,'
 small --top 2 --format markdown | sed -n '/^| rank/p'
+small --top 1 --format markdown --tokens 2T --price 1 | sed -n '/^Rank 1/p'
 echo "== JSON: its keys"
 small --top 1 --tokens 2T --format json >one.json
 json <one.json | sed 's/=.*//; s/\[[0-9]*\]/[]/g' | awk '!seen[$0]++'

@@ -40,6 +40,9 @@ plan --tokens -5
 plan --tokens 0
 plan --price 2
 plan --tokens 1T --price 0
+echo "== what rows do not hold"
+plan --why --format csv
+plan --why -o plan.md
 echo "== strategies and cost models that do not go together"
 plan --strategy hybrid --cost-model reference
 plan --strategy 1d --cost-model analytic

@@ -22,6 +22,8 @@ header=id,source,provenance,gpu,gpus,gpus_per_node,framework,model,params_b,laye
 run score --by framework | sed 's/  */ /g'
 run score --format markdown | tail -3
 run score --format csv | head -1
+run score --worst 2 --format csv
+run score --worst 2 -o score.md
 
 # a table: what cannot be predicted is told, once for each reason
 run score runs.csv
