@@ -261,9 +261,14 @@ static int32_t unknown_key(const char *key, struct kerf_error *err) {
         names[MODEL_KEYS + i] = keys[i];
     }
     const char *nearest = nearest_name(key, names, FIELDS + MODEL_KEYS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "no field '%.64s' of a model or system%s%s%s", key,
-                          nearest ? "; did you mean " : "; `kerf systems a100` shows a system's",
-                          nearest ? nearest : "", nearest ? "?" : "");
+    if (nearest)
+        return kerf_error_set(err, KERF_EUNKNOWN, "no field '%.64s' of a model or system; did you mean %s?", key,
+                              nearest);
+    return kerf_error_set(
+        err, KERF_EUNKNOWN,
+        "no field '%.64s' of a model or system; `kerf systems a100` shows a system's, a model's are %s, "
+        "%s, %s, %s, %s and %s",
+        key, names[0], names[1], names[2], names[3], names[4], names[5]);
 }
 
 /* One KEY=VALUE, of `length` bytes, within the bounds of its field. */
@@ -293,6 +298,8 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
         if (!in_bounds(fields[i].bound, value))
             return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value),
                                   value);
+        if (is_measured(fields[i].bound) && value == 0) /* in a file 0 is that it was not measured */
+            return kerf_error_set(err, KERF_EINVALID, "%s must be above 0: 0 stands for the default", key);
         store(system, &fields[i], value);
         system->overridden |= 1u << i;
         return KERF_OK;

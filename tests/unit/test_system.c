@@ -450,9 +450,13 @@ static void refuses_to_set(void **state) {
          "no field 'memory_capcity_bytes' of a model or system; did you mean memory_capacity_bytes?"},
         {"scale_up.sise=1", KERF_EUNKNOWN,
          "no field 'scale_up.sise' of a model or system; did you mean scale_up.size?"},
-        {"num_layer=1", KERF_EUNKNOWN,
-         "no field 'num_layer' of a model or system; `kerf systems a100` shows a system's"},
-        {"name=x", KERF_EUNKNOWN, "no field 'name' of a model or system; `kerf systems a100` shows a system's"},
+#define FIELDS_OF                                                                                                      \
+    "; `kerf systems a100` shows a system's, a model's are hidden_size, intermediate_size, num_hidden_layers, "        \
+    "num_attention_heads, max_position_embeddings and vocab_size"
+        {"num_layer=1", KERF_EUNKNOWN, "no field 'num_layer' of a model or system" FIELDS_OF},
+        {"name=x", KERF_EUNKNOWN, "no field 'name' of a model or system" FIELDS_OF},
+        {"gemm.start_s=0", KERF_EINVALID, "gemm.start_s must be above 0: 0 stands for the default"},
+        {"scale_out.bus_share=0", KERF_EINVALID, "scale_out.bus_share must be above 0: 0 stands for the default"},
         {"memory_capacity_bytes=80GX", KERF_EINVALID,
          "memory_capacity_bytes: '80GX' is not a quantity in B; write for example \"80 GB\""},
         {"memory_capacity_bytes=", KERF_EINVALID,
