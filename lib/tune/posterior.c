@@ -271,7 +271,8 @@ static void forget_failed(struct kerf_tune_estimate *of) {
 
 int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
                          struct kerf_tune_answer *answer, struct kerf_error *err) {
-    if (study->num_open == 0 || posterior_is_empty(study)) return KERF_OK;
+    if (study->num_open == 0 || study->num_values + study->num_earlier == 0)
+        return KERF_OK; /* no run ended by itself */
     int32_t code = posterior_update(posterior, study, kind, err);
     if (code != KERF_OK) return code;
     const struct posterior_draws *draws = posterior->draws;

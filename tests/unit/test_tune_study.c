@@ -598,6 +598,30 @@ static void what_was_stopped_unsettles_no_other(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* A run that was stopped says of no setting how long it takes, with whichever policy. */
+static void nothing_is_best_while_all_was_stopped(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    const struct kerf_tune_policy *policy;
+    for (size_t i = 0; (policy = kerf_tune_policy_at(i)); i++) {
+        struct kerf_tune_question question = ask(space, policy->name);
+        struct kerf_tune_study *study = begin(&question);
+        struct kerf_tune_observation stopped = {
+            .setting = space->default_setting, .outcome = KERF_TUNE_CENSORED, .value = 5, .end_s = 5};
+        observe(study, &stopped);
+        const struct kerf_tune_answer answer = answer_of(study);
+        const struct kerf_tune_estimate *of = &answer.settings[space->default_setting];
+        assert_int_equal(answer.best, -1);
+        assert_int_equal(answer.recommended, -1);
+        assert_true(isnan(answer.default_gain) && isnan(answer.gain_interval[0]));
+        assert_string_equal(answer.reason, "nothing was measured");
+        assert_int_equal(of->status, KERF_TUNE_ALL_CENSORED);
+        assert_true(of->bound == 5 && isnan(of->probability_within));
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 /* What an earlier study saw, on a day when all was 30 % slower, and a good guess each save runs; a bad guess does no
  * harm. */
 static void earlier_studies_and_guesses_help(void **state) {
@@ -864,6 +888,7 @@ int main(void) {
         cmocka_unit_test(settings_that_are_always_slow),
         cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(what_was_stopped_unsettles_no_other),
+        cmocka_unit_test(nothing_is_best_while_all_was_stopped),
         cmocka_unit_test(earlier_studies_and_guesses_help),
         cmocka_unit_test(choices_without_an_order),
         cmocka_unit_test(a_large_space),
