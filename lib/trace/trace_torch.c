@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "base/number.h"
 #include "trace/trace_events.h"
 #include "trace/trace_json.h"
 
@@ -130,7 +131,7 @@ static int32_t read_time(const json_t *event, const char *key, const char *name,
     const json_t *json = json_object_get(event, key);
     const char *string = json_string_value(json);
     char *end = NULL;
-    double value = string ? strtod(string, &end) : json_number_value(json);
+    double value = string ? number_read(string, &end) : json_number_value(json);
     if (json == NULL)
         return trace_fail(place, KERF_EINVALID, err, "%.64s has no \"%s\", a number of microseconds", name, key);
     if (!(string ? *string && *end == 0 : json_is_number(json)) || !(fabs(value) <= LARGEST_US))
@@ -142,16 +143,23 @@ static int32_t read_time(const json_t *event, const char *key, const char *name,
     return KERF_OK;
 }
 
-/* A process of the file; -1 when memory runs out. */
-static int32_t find_rank(struct torch_file *file, double process) {
+/* A process of the file, as an index. */
+static int32_t find_rank(struct torch_file *file, double process, int32_t *ret_rank, const struct text_place *place,
+                         struct kerf_error *err) {
     struct trace_reading *reading = file->reading;
-    if (file->last_rank >= 0 && reading->ranks[file->last_rank].process == process) return file->last_rank;
-    for (size_t i = file->first_rank; i < reading->num_ranks; i++)
-        if (reading->ranks[i].process == process) return file->last_rank = (int32_t)i;
-    return file->last_rank = trace_add_rank(
-               reading,
-               &(struct trace_rank){
-                   .file = file->path, .number = -1, .device = -1, .process = process, .file_index = reading->files});
+    int32_t i = file->last_rank;
+    if (i < 0 || reading->ranks[i].process != process) {
+        i = (int32_t)file->first_rank;
+        while ((size_t)i < reading->num_ranks && reading->ranks[i].process != process) i++;
+    }
+    if ((size_t)i - file->first_rank == TRACE_DEVICES_MAX)
+        return trace_fail(place, KERF_EINVALID, err, "there may be at most %d processes with such ranges in a file",
+                          TRACE_DEVICES_MAX);
+    const struct trace_rank rank = {
+        .file = file->path, .number = -1, .device = -1, .process = process, .file_index = reading->files};
+    if ((size_t)i == reading->num_ranks && trace_add_rank(reading, &rank) < 0) return out_of_memory(err);
+    *ret_rank = file->last_rank = i;
+    return KERF_OK;
 }
 
 /* A process or thread is a number, or a string that the profiler's own tracks have. */
@@ -181,8 +189,9 @@ static int32_t read_event(void *context, const json_t *event, const struct text_
     read.start_s = (ts - reading->first_us) * 1e-6;
     read.end_s = read.start_s + dur * 1e-6;
     read.lane = (int32_t)track(event, "tid");
-    read.rank = find_rank(file, track(event, "pid"));
-    return read.rank >= 0 && trace_add_event(reading, &read) ? KERF_OK : out_of_memory(err);
+    code = find_rank(file, track(event, "pid"), &read.rank, place, err);
+    if (code != KERF_OK) return code;
+    return trace_add_event(reading, &read) ? KERF_OK : out_of_memory(err);
 }
 
 /* ---- The rest of the file --------------------------------------------------------------------------------- */

@@ -204,6 +204,21 @@ static void test_torch_refusals(void **state) {
     refused("/no/such/file.json.gz", -1, KERF_EIO, "/no/such", "no such file or folder");
 }
 
+/* The search for a process takes as many steps as there are: 4096 may be in a file. */
+static void test_processes_are_bounded(void **state) {
+    (void)state;
+    struct kerf_text text = {0};
+    for (int i = 0; i <= 4096; i++)
+        kerf_text_printf(&text, "%s{\"ph\": \"X\", \"name\": \"PP:0F%d\", \"ts\": 1, \"dur\": 1, \"pid\": %d}",
+                         i ? ",\n" : "{\"traceEvents\": [", i, i);
+    kerf_text_add(&text, "]}");
+    assert_false(text.failed);
+    empty_folder();
+    put("rank0.json", text.data);
+    refused(NULL, -1, KERF_EINVALID, "rank0.json:4097:1: ", "at most 4096 processes");
+    kerf_text_free(&text);
+}
+
 /* ---- Compressed ------------------------------------------------------------------------------------------- */
 
 #define ONE_OPERATION "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}"
@@ -373,6 +388,7 @@ int main(void) {
         cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_megatron_refusals),
         cmocka_unit_test(test_torch_refusals),
+        cmocka_unit_test(test_processes_are_bounded),
         cmocka_unit_test(test_one_file_of_all),
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_compressed_files),
