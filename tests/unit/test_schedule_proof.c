@@ -271,6 +271,29 @@ static void test_damaged(void **unused) {
     kerf_schedule_free(schedule);
 }
 
+/* An error is about the line that is wrong, and an order that is not there takes no room. */
+static void test_wrong_lines(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *name, *words;
+        int32_t line;
+    } wrong[] = {{"forward_s", "none 1", 7}, {"latency_s", "none", 10},       {"amount", "1 none", 11},
+                 {"cap", "-1 2", 12},        {"microbatches", "1048576", 16}, {"order", "0 F0", 16}};
+    static struct question q;
+    const double times[3] = {1, 1, 1};
+    struct kerf_schedule_verdict verdict;
+    struct kerf_error err;
+    ask(&q, 2, 3, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, times, 0, 2);
+    struct kerf_schedule *schedule = solve(&q);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        char *copy = forged(schedule->certificate, wrong[k].name, wrong[k].words);
+        assert_int_equal(verify(copy, &verdict, &err), KERF_ESYNTAX);
+        if (err.line != wrong[k].line) fail_msg("%s %s: line %d", wrong[k].name, wrong[k].words, err.line);
+        free(copy);
+    }
+    kerf_schedule_free(schedule);
+}
+
 /* Less than a round a device: the last micro-batches wait for places, one whole stay after the other. */
 static void test_rounds(void **unused) {
     (void)unused;
@@ -322,9 +345,9 @@ static void test_of_the_answer(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verified),           cmocka_unit_test(test_forged),  cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_of_another_problem), cmocka_unit_test(test_damaged), cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_of_the_answer),
+        cmocka_unit_test(test_verified),           cmocka_unit_test(test_forged),      cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_of_another_problem), cmocka_unit_test(test_damaged),     cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_of_the_answer),      cmocka_unit_test(test_wrong_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,18 +92,15 @@ static int read_count(struct proof_reader *reader, const char *name, int32_t mos
     return 1;
 }
 
-static int read_reals(struct proof_reader *reader, const char *name, int64_t count, double *values) {
+static int read_reals(struct proof_reader *reader, const char *name, int64_t count, double most, double *values) {
     if (!proof_word(reader, name)) return 0;
     for (int64_t k = 0; k < count; k++)
-        if (!proof_real(reader, &values[k]) || !(values[k] >= 0)) return 0;
+        if (!proof_real(reader, &values[k]) || !(values[k] >= 0 && values[k] <= most)) return 0;
     return proof_line_end(reader);
 }
 
 static int read_finite(struct proof_reader *reader, const char *name, int64_t count, double *values) {
-    if (!read_reals(reader, name, count, values)) return 0;
-    for (int64_t k = 0; k < count; k++)
-        if (!isfinite(values[k])) return 0;
-    return 1;
+    return read_reals(reader, name, count, LARGEST, values);
 }
 
 static int read_sizes(struct proof *proof, struct proof_reader *reader) {
@@ -145,7 +142,7 @@ static int read_problem(struct proof *proof, struct arena *arena, struct proof_r
         if (!read_finite(reader, "latency_of_s", (int64_t)(p * p), proof->latency_of)) return 0;
     }
     if (!read_finite(reader, "amount", proof->stages, proof->amount)) return 0;
-    if (!read_reals(reader, "cap", proof->devices, proof->cap)) return 0;
+    if (!read_reals(reader, "cap", proof->devices, INFINITY, proof->cap)) return 0;
     if (!proof_word(reader, "frees")) return 0;
     proof->frees = proof_word(reader, "I") ? 1 : proof_word(reader, "W") ? 2 : 0;
     if (!proof->frees || !proof_line_end(reader) || !proof_word(reader, "sends")) return 0;
@@ -182,6 +179,7 @@ static int read_order(struct proof *proof, struct arena *arena, struct proof_rea
         int64_t device = 0;
         if (d > 0 && !proof_word(reader, "order")) return 0;
         if (!proof_whole(reader, d, d, &device)) return 0;
+        if (proof->length[d] > (reader->end - reader->at) / 3) return 0; /* an operation has three characters */
         proof->order[d] = arena_alloc(arena, (size_t)proof->length[d] + 1, sizeof **proof->order);
         if (proof->order[d] == NULL) return 0;
         for (int32_t k = 0; k < proof->length[d]; k++) {
