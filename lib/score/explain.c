@@ -97,16 +97,23 @@ int32_t explain_trace(const struct kerf_estimate *estimate, const struct kerf_tr
                       const struct kerf_trace_fit *fit, struct explanation *ret_explanation, struct kerf_error *err) {
     const struct kerf_pipeline *pipeline = estimate->pipeline;
     struct explanation *explanation = ret_explanation;
-    if (pipeline == NULL || pipeline->devices != fit->devices || pipeline->num_stages != fit->stages)
+    const struct kerf_schedule *ran = trace->schedule;
+    if (pipeline == NULL || pipeline->devices != fit->devices || pipeline->num_stages != fit->stages ||
+        pipeline->microbatches != ran->microbatches)
         return kerf_error_set(
             err, KERF_EINVALID,
-            "the trace has %d stages on %d devices, and the launch %d on %d: they are of different runs", fit->stages,
-            fit->devices, pipeline ? pipeline->num_stages : 1, pipeline ? pipeline->devices : 1);
+            "the trace has %d micro-batches through %d stages on %d devices, and the launch %d through %d on %d: they "
+            "are of different runs",
+            ran->microbatches, fit->stages, fit->devices, pipeline ? pipeline->microbatches : 1,
+            pipeline ? pipeline->num_stages : 1, pipeline ? pipeline->devices : 1);
+    if (trace->microbatches_complete < ran->microbatches)
+        return kerf_error_set(err, KERF_EINVALID, "the trace is incomplete: of %d micro-batches %d are complete",
+                              ran->microbatches, trace->microbatches_complete);
     begin(estimate, fit->measured_s, explanation);
     explanation->predicted_s = estimate->pipeline_s; /* a trace has the pipeline alone */
     explanation->low_s = estimate->step_low_s * estimate->pipeline_s / estimate->step_time_s;
     explanation->high_s = estimate->step_high_s * estimate->pipeline_s / estimate->step_time_s;
-    double m = trace->schedule->microbatches, devices = fit->devices, forward = 0, backward = 0;
+    double m = ran->microbatches, devices = fit->devices, forward = 0, backward = 0;
     for (int32_t s = 0; s < pipeline->num_stages; s++) {
         forward += pipeline->forward_s[s];
         backward += pipeline->backward_input_s[s] + pipeline->backward_weight_s[s];

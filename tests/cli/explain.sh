@@ -29,3 +29,23 @@ run explain train.sh --launch train.sh -s h100
 run explain nothing.log --launch train.sh -s h100
 mkdir traces
 run explain traces --launch train.sh -s h100
+
+echo "== a trace of other micro-batches, and one with a part missing"
+tasks() { "$KERF" explain traces -m llama3_8b --layout "pp=2,tp=1,micro_batch=1" -b "$1" -s h100 2>&1; echo "exit $?"; }
+timers() {
+    for rank in 0 1; do
+        awk -v rank=$rank -v lost="$1" 'BEGIN {
+            for (j = 0; j < 2; j++) {
+                printf "%s\"forward-%d-start\":%d,\"forward-%d-end\":%d,", j ? "," : "{", j, 10 * (j + rank), j, 10 * (j + rank + 1)
+                begin = 30 + 20 * (j + 1 - rank)
+                printf "\"backward-%d-start\":%d,\"%s-%d-end\":%d", j, begin, j && lost ? "other" : "backward", j, begin + 20
+            }
+            print "}"
+        }' >"traces/event_times_PP2_VPP1_TPxCPxDP_rank_0_pp_rank_${rank}_rank_$rank.json"
+    done
+}
+timers 0
+tasks 4
+tasks 2 | sed 's/  */ /g'
+timers 1
+tasks 2
