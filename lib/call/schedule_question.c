@@ -190,7 +190,12 @@ static int32_t read_times_file(const struct schedule_values *values, struct sche
     question->times.file = is(path, "-") ? "standard input" : path;
     question->times.file_text = question->own.times.data ? question->own.times.data : "";
     question->times_are_users = 1;
-    return KERF_OK;
+    struct json_document document; /* all of it: later readers stop at a byte 0 */
+    struct json_object root;
+    code = json_document_parse(&document, question->own.times.data, question->own.times.length, question->times.file,
+                               &root, err);
+    json_document_free(&document);
+    return code;
 }
 
 /* How many of the files that came along are of the trace: the file of its name, or those of the folder. */
