@@ -353,6 +353,44 @@ static int has_kinds(const struct schedule_answers *answers, int kinds) {
     return 0;
 }
 
+/* Whether an answer recomputes or offloads, if only a share of 0. */
+struct moved {
+    int recomputes, offloads;
+};
+
+static struct moved find_moved(const struct schedule_answers *answers) {
+    struct moved moved = {0};
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline == NULL) continue;
+        moved.recomputes |= answer->times->recompute_share != NULL;
+        moved.offloads |= answer->times->offload_share != NULL;
+        for (int32_t d = 0; answer->schedule->moves && d < answer->schedule->devices; d++)
+            for (int32_t k = 0; k < answer->schedule->num_ops[d]; k++) {
+                const int kind = answer->schedule->ops[d][k].kind;
+                moved.recomputes |= kind == KERF_OP_R;
+                moved.offloads |= kind == KERF_OP_O || kind == KERF_OP_L;
+            }
+    }
+    return moved;
+}
+
+/* Refuses times of recomputation and offload where a file, which may have them, has none. */
+static int32_t check_moved(const struct kerf_schedule_times_request *times, const struct schedule_answers *answers,
+                           struct kerf_error *err) {
+    const struct moved moved = find_moved(answers);
+    if (!isnan(times->recompute_s) && !moved.recomputes)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--recompute-time needs --recompute, the share that it is of, or R in the schedule");
+    const char *of_offload = !isnan(times->offload_s)  ? "--offload-time"
+                             : times->host_link_shared ? "--host-link"
+                                                       : NULL;
+    if (of_offload && !moved.offloads)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%s needs --offload, whose copies it is of, or O and L in the schedule", of_offload);
+    return KERF_OK;
+}
+
 /* Refuses times that no operation takes. */
 static int32_t check_times(const struct schedule_question *question, const struct schedule_answers *answers,
                            struct kerf_error *err) {
@@ -362,7 +400,8 @@ static int32_t check_times(const struct schedule_question *question, const struc
     if (!isnan(times->fused_s) && !has_kinds(answers, fused))
         return kerf_error_set(err, KERF_EINVALID,
                               "--fused is for schedules that run a forward and a backward together, such as dualpipe");
-    if (isnan(times->backward_s) || !(has_input || has_weight)) return KERF_OK;
+    int32_t code = check_moved(times, answers, err);
+    if (code != KERF_OK || isnan(times->backward_s) || !(has_input || has_weight)) return code;
     if (!has_kinds(answers, parts))
         return kerf_error_set(
             err, KERF_EINVALID,
@@ -377,25 +416,40 @@ static int32_t check_times(const struct schedule_question *question, const struc
     return KERF_OK;
 }
 
+/* Whether the backward pass of every answer is the sum of its parts. */
+static int are_sums(const struct schedule_answers *answers) {
+    int sums = 1;
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct kerf_schedule_times *times = answers->items[i].times;
+        if (answers->items[i].timeline == NULL) continue;
+        for (int32_t k = 0; k < answers->items[i].schedule->stages; k++)
+            sums &= fabs(times->backward_s[k] - times->backward_input_s[k] - times->backward_weight_s[k]) <=
+                    1e-9 * times->backward_s[k];
+    }
+    return sums;
+}
+
 /* Keys of the file of times that no answer uses: the file may be for other schedules too, so that they are told, not
- * refused. */
+ * refused. A backward pass and both of its parts are one thing where they agree. */
 static int32_t find_ignored(const struct schedule_question *question, struct schedule_answers *answers,
                             struct kerf_error *err) {
-    static const char *const keys[SCHEDULE_IGNORED_MAX] = {"fused", "slices", "recompute_time", "offload_time",
-                                                           "load_time"};
+    enum { FUSED, SLICES, RECOMPUTE, OFFLOAD, LOAD, WHOLE, INPUT, WEIGHT };
+    static const char *const keys[SCHEDULE_IGNORED_MAX] = {"fused",          "slices",         "recompute_time",
+                                                           "offload_time",   "load_time",      "backward",
+                                                           "backward_input", "backward_weight"};
     uint32_t there = 0;
-    int slices = 0, recomputes = 0, offloads = 0;
+    int slices = 0;
     int32_t code =
         question->times_are_users ? schedule_times_keys(question, keys, SCHEDULE_IGNORED_MAX, &there, err) : KERF_OK;
-    for (int32_t i = 0; there && i < answers->count; i++) {
-        const struct schedule_answer *answer = &answers->items[i];
-        if (answer->timeline == NULL) continue;
-        slices |= answer->schedule->slices > 1;
-        recomputes |= answer->schedule->moves || answer->times->recompute_share;
-        offloads |= answer->schedule->moves || answer->times->offload_share;
-    }
-    const int used[SCHEDULE_IGNORED_MAX] = {has_kinds(answers, 1 << KERF_OP_FB), slices, recomputes, offloads,
-                                            offloads};
+    for (int32_t i = 0; i < answers->count; i++)
+        slices |= answers->items[i].timeline && answers->items[i].schedule->slices > 1;
+    const struct moved moved = find_moved(answers);
+    const int fused = has_kinds(answers, 1 << KERF_OP_FB), both = there >> INPUT & there >> WEIGHT & 1;
+    const int agree = (both && are_sums(answers)) || !(there >> WHOLE & 1);
+    const int whole = agree || !both || fused || has_kinds(answers, 1 << KERF_OP_B);
+    const int parts = agree || has_kinds(answers, 1 << KERF_OP_I | 1 << KERF_OP_W);
+    const int used[SCHEDULE_IGNORED_MAX] = {fused, slices, moved.recomputes, moved.offloads, moved.offloads, whole,
+                                            parts, parts};
     for (size_t k = 0; k < SCHEDULE_IGNORED_MAX; k++)
         if (there >> k & 1 && !used[k]) answers->ignored[answers->num_ignored++] = keys[k];
     return code;

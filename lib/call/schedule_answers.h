@@ -30,7 +30,7 @@ struct schedule_answer {
     } own;
 };
 
-enum { SCHEDULE_IGNORED_MAX = 5 };
+enum { SCHEDULE_IGNORED_MAX = 8 };
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;

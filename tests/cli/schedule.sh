@@ -111,6 +111,16 @@ echo '{"forward":[1,1],"fused":[3,3],"slices":{"tokens":[2,1]},"recompute_time":
 ask schedule 1f1b -p 2 -m 2 --times times.json --no-ops --format json
 ask schedule compare 1f1b seq1f1b -p 2 -m 2 --slices 2 --times times.json
 ask schedule compare 1f1b 1f1b_overlap -p 2 -m 3 --times times.json --format csv --recompute 50%
+# Of a backward pass and its parts that disagree each schedule uses its own; of ones that agree all count.
+parts() {
+    echo "{\"forward\":[1,1],\"backward\":[2,2],$1}" >times.json
+    for rule in 1f1b zb_h1; do "$KERF" schedule $rule -p 2 -m 2 --times times.json --no-ops 2>&1 | grep -e kerf: -e '^  makespan'; done
+}
+parts '"backward_input":[1.5,1.5]'
+parts '"backward_input":[1.5,1.5],"backward_weight":[9,9]'
+parts '"backward_input":[1.5,1.5],"backward_weight":[0.5,0.5]'
+printf '{"forward":[1,1]}\0{"forward":[5,5]}' >times.json
+refused schedule 1f1b -p 2 -m 2 --times times.json
 
 # What would be ignored is refused.
 refused schedule 1f1b -p 2 -m 2 --trace-step 1

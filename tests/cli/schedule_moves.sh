@@ -54,6 +54,10 @@ for cap in -1B 0B; do
     refused schedule 1f1b -p 2 -m 4 --times caps.json.bad
 done
 printf 'devices 2\nmicrobatches 2\ndevice i { F F B B }\n' >plain.sched
+for option in "--recompute-time 1" "--offload-time 1" "--host-link shared"; do
+    # shellcheck disable=SC2086
+    refused schedule plain.sched $option
+done
 refused schedule compare plain.sched --memory-frontier
 echo "== where a share has no answer, nothing is known of all shares"
 echo '{"forward":[1,0.2,0.2,1],"backward_input":[1,0.2,0.2,1],"backward_weight":[0.2,0.2,0.2,1],"recompute_time":[20,0.2,0.2,5]}' >v.json
