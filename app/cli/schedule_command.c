@@ -279,12 +279,8 @@ static void check_plan(const struct kerf_pipeline *pipeline, const struct schedu
     const struct kerf_timeline *timeline = answers->items[0].timeline;
     const double said_s = pipeline->makespan_s;
     if (said_s <= 0 || timeline == NULL || fabs(timeline->makespan_s - said_s) <= 1e-9 * said_s) return;
-    struct kerf_text words = {0};
-    quantity_seconds(&words, timeline->makespan_s);
-    kerf_text_add(&words, "; the plan says ");
-    quantity_seconds(&words, said_s);
-    fprintf(stderr, "kerf: the simulated pipeline takes %s\n", words.data ? words.data : "?");
-    kerf_text_free(&words);
+    fprintf(stderr, "kerf: the simulated pipeline takes %.10g s; the plan says %.10g s\n", timeline->makespan_s,
+            said_s);
 }
 
 /* Refuses -o with the name of the certificate's file, or that file by another name as soon as it is there. */
