@@ -265,6 +265,13 @@ static void tell_ignored(const char *times, const struct schedule_answers *answe
     if (answers->num_ignored > 0) fprintf(stderr, "\n");
 }
 
+/* What is missing of the trace, or was shifted in it: its times are those of the simulation. */
+static void tell_notes(const char *path, const struct kerf_trace *trace) {
+    const char *note = trace ? trace->notes : "";
+    for (; *note; note += strcspn(note, "\n") + 1)
+        fprintf(stderr, "kerf: %s: %.*s\n", path, (int)strcspn(note, "\n"), note);
+}
+
 /* Refuses a part that has nothing of any timeline. */
 static int32_t check_part(const struct schedule_answers *answers, struct kerf_error *err) {
     double end_s = answers->trace ? answers->trace->timeline->makespan_s : 0;
@@ -344,6 +351,7 @@ static int answer(const struct schedule_options *values) {
     if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);
     if (code == KERF_OK) tell_ignored(question.times.file, &answers);
+    if (code == KERF_OK) tell_notes(values->ask.trace, answers.trace);
     if (code == KERF_OK) code = check_part(&answers, &err);
     if (code == KERF_OK) code = write_certificate(values, &answers, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
@@ -397,6 +405,7 @@ static int fit(const struct schedule_options *values) {
     if (code == KERF_OK)
         code = kerf_trace_load(values->ask.names.items[1], (int32_t)values->ask.trace_step, &measured.trace, &err);
     if (code == KERF_OK) code = kerf_trace_fit_make(measured.trace, &measured.fit, &err);
+    if (code == KERF_OK && !render_writes(&render, "table")) tell_notes(values->ask.names.items[1], measured.trace);
     if (code == KERF_OK) code = render_all(&render, &err);
     kerf_trace_fit_free(measured.fit);
     kerf_trace_free(measured.trace);

@@ -147,15 +147,31 @@ static void print_bound(struct kerf_text *out, const struct schedule_answer *ans
     line(out, "  lower bound", words, columns);
 }
 
+/* A part of a step, or a step of other sizes, is no measure of the simulation. */
+static void print_measured(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *trace,
+                           struct kerf_text *words, int32_t columns) {
+    const double measured_s = trace->timeline->makespan_s;
+    const int same = trace->schedule->devices == answer->schedule->devices &&
+                     trace->schedule->microbatches == answer->schedule->microbatches;
+    kerf_text_printf(words, "%.6g s", measured_s);
+    if (trace->microbatches_complete < trace->schedule->microbatches) {
+        kerf_text_printf(words, ", with %d of %d micro-batches complete", trace->microbatches_complete,
+                         trace->schedule->microbatches);
+    } else if (!same) {
+        kerf_text_add(words, ", of ");
+        words_size(words, trace->schedule);
+    } else if (measured_s > 0) {
+        kerf_text_add(words, "; the simulation differs by ");
+        words_percent(words, answer->timeline->makespan_s / measured_s - 1, 1, 1);
+    }
+    line(out, "  measured", words, columns);
+}
+
 static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *trace,
                         struct kerf_text *words, int32_t columns) {
     const struct kerf_timeline *timeline = answer->timeline;
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-    if (trace) {
-        kerf_text_printf(words, "%.6g s; the simulation differs by ", trace->timeline->makespan_s);
-        words_percent(words, timeline->makespan_s / trace->timeline->makespan_s - 1, 1, 1);
-        line(out, "  measured", words, columns);
-    }
+    if (trace) print_measured(out, answer, trace, words, columns);
     kerf_text_printf(words, "%.6g s, from the first operation to the last", timeline->makespan_s);
     line(out, "  makespan", words, columns);
     kerf_text_printf(words, "%.6g s, the longest time from the first to the last operation of a device",
@@ -618,8 +634,11 @@ void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, cons
     line(out, "  measured", &words, style->columns);
     if (!isnan(fit->simulated_s)) {
         quantity_seconds(&words, fit->simulated_s);
-        kerf_text_add(&words, ", the trace's own order with these times: ");
-        words_percent(&words, fit->residual, 1, 1);
+        kerf_text_add(&words, ", the trace's own order with these times");
+        if (!isnan(fit->residual)) {
+            kerf_text_add(&words, ": ");
+            words_percent(&words, fit->residual, 1, 1);
+        }
         line(out, "  simulated", &words, style->columns);
     }
     if (trace->notes[0]) kerf_text_add(out, "\n");

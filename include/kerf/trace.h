@@ -70,8 +70,8 @@ struct kerf_trace {
     const struct kerf_schedule *schedule;
     const struct kerf_timeline *timeline; /* seconds from the first start; step_s is makespan_s */
     const char *source;                   /* "Megatron timers", "PyTorch profiler" */
-    const char *notes;                    /* for people, a line each with its newline: what was missing, left out or
-                                             shifted; "" when nothing */
+    const char *notes;                    /* for people, a line each with its newline: what was missing, left out,
+                                             shifted or overlaps; "" when nothing */
     int32_t steps;                        /* complete ones; 0: none is, and the fullest was taken */
     int32_t steps_left_out;               /* incomplete ones, with that which was taken for want of a complete one */
     int32_t step;                         /* which of the complete ones is taken, from 0; -1 when none is */

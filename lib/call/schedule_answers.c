@@ -580,12 +580,37 @@ static void answers_json(struct kerf_json *json, const char *key, const struct s
     refusals_json(json, answers);
 }
 
+/* The run that stands above the simulation. */
+static void measured_json(struct kerf_json *json, const struct kerf_trace *trace) {
+    struct kerf_text one = {0};
+    if (trace == NULL) return;
+    kerf_json_open(json, "measured", '{');
+    kerf_json_string(json, "source", trace->source);
+    kerf_json_integer(json, "devices", trace->schedule->devices);
+    kerf_json_integer(json, "stages", trace->schedule->stages);
+    kerf_json_integer(json, "microbatches", trace->schedule->microbatches);
+    kerf_json_integer(json, "microbatches_complete", trace->microbatches_complete);
+    kerf_json_number(json, "makespan_s", trace->timeline->makespan_s);
+    kerf_json_open(json, "notes", '[');
+    for (const char *note = trace->notes; *note; note += strcspn(note, "\n") + 1) {
+        kerf_text_clear(&one);
+        kerf_text_write(&one, note, strcspn(note, "\n"));
+        kerf_json_string(json, NULL, one.failed ? NULL : one.data);
+    }
+    kerf_json_close(json, ']');
+    kerf_json_close(json, '}');
+    json->out->failed |= one.failed;
+    kerf_text_free(&one);
+}
+
 void schedule_answers_json(struct kerf_text *out, const struct schedule_answers *answers) {
     struct kerf_json json;
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     if (answers->interrupted) kerf_json_boolean(&json, "complete", 0);
+    if (answers->not_begun) kerf_json_integer(&json, "not_begun", answers->not_begun);
+    measured_json(&json, answers->trace);
     if (answers->num_ignored) {
         kerf_json_open(&json, "ignored", '[');
         for (int32_t i = 0; i < answers->num_ignored; i++) kerf_json_string(&json, NULL, answers->ignored[i]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "base/quantity.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
 #include "trace/trace_owned.h"
@@ -206,6 +207,30 @@ static void tell_missing(struct owned_trace *owned, struct trace_steps *steps, c
     }
 }
 
+/* The operation of a device that starts the longest before one in front of it ends. */
+static void tell_overlap(const struct owned_trace *owned, struct kerf_text *notes) {
+    const struct kerf_schedule *schedule = &owned->schedule;
+    const double rounding_s = 1e-9 * owned->timeline.makespan_s + 5e-7;
+    const struct kerf_op *early = NULL, *late = NULL;
+    double most_s = rounding_s;
+    int32_t device = 0;
+    for (int32_t d = 0; d < schedule->devices; d++)
+        for (int32_t k = 1, last = 0; k < schedule->num_ops[d]; k++) {
+            const double overlap_s = owned->end[d][last] - owned->start[d][k];
+            if (overlap_s > most_s)
+                most_s = overlap_s, early = &schedule->ops[d][last], late = &schedule->ops[d][k], device = d;
+            if (owned->end[d][k] > owned->end[d][last]) last = k;
+        }
+    if (early == NULL) return;
+    kerf_text_add(notes, "operations overlap, and are simulated one after the other: ");
+    kerf_op_text(notes, late);
+    kerf_text_printf(notes, " on device %d starts ", device);
+    quantity_seconds(notes, most_s);
+    kerf_text_add(notes, " before ");
+    kerf_op_text(notes, early);
+    kerf_text_add(notes, " ends\n");
+}
+
 /* The job's rank of each device, the lowest where replicas share it. */
 static int name_ranks(struct owned_trace *owned, const struct trace_reading *reading) {
     int32_t *rank_of = arena_alloc(&owned->arena, (size_t)reading->devices, sizeof *rank_of);
@@ -250,6 +275,7 @@ static int fill(struct owned_trace *owned, struct trace_steps *steps, const stru
     if (!place_receives(owned, reading, steps->num_operations) || !name_ranks(owned, reading)) return 0;
     if (!trace_align_clocks(owned, &reading->notes)) return 0;
     sum_up(owned);
+    tell_overlap(owned, &reading->notes);
     return sum_up_memory(owned);
 }
 

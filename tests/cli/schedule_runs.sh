@@ -57,3 +57,24 @@ awk 'BEGIN {
 }' >skewed/event_times_PP1_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json
 ask schedule --trace skewed --jitter trace --no-ops
 ask schedule --trace skewed --jitter trace --straggler 0:2 --no-ops
+
+echo "== a trace of other sizes, or with a part missing, is no measure of the simulation"
+# timers NAME END: two micro-batches on one rank; the first backward ends there
+timers() {
+    mkdir "$1"
+    echo "{\"forward-0-start\":0,\"forward-0-end\":10,\"forward-1-start\":10,\"forward-1-end\":20,
+          \"backward-0-start\":20,\"backward-0-end\":$2,\"backward-1-start\":40,\"backward-1-end\":60}" \
+        >"$1/event_times_PP1_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json"
+}
+timers whole 40
+timers over 55
+timers part 40
+sed -i 's/"backward-1-end":60/"other":60/' part/*
+ask schedule 1f1b --trace whole -m 4 --no-ops
+ask schedule 1f1b --trace part --no-ops
+"$KERF" schedule 1f1b --trace part --no-ops --format json 2>/dev/null | json | grep '^measured'
+"$KERF" schedule fit part -o part.json
+ask schedule --trace over --no-ops
+ask schedule fit over
+sed -i 's/:[0-9][0-9]*/:5/g' whole/*
+ask schedule fit whole
