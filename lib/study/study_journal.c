@@ -38,17 +38,18 @@ static const char *const outcomes[] = {
 
 const char *kerf_study_outcome_word(int32_t outcome) { return outcomes[outcome]; }
 
-/* -1: none of them */
+/* -1: not a word of them */
 static int32_t study_outcome_of(const char *word) {
     for (size_t i = 0; word && i < sizeof outcomes / sizeof *outcomes; i++)
         if (strcmp(outcomes[i], word) == 0) return (int32_t)i;
     return -1;
 }
 
+/* -1: not a word of them; of no word none */
 static int32_t study_failure_of(const char *word) {
     for (int32_t i = 0; word && i < KERF_TUNE_FAILURE_COUNT; i++)
         if (strcmp(kerf_tune_failure_word(i), word) == 0) return i;
-    return KERF_TUNE_FAILURE_NONE;
+    return word ? -1 : KERF_TUNE_FAILURE_NONE;
 }
 
 /* ---- The folder ---------------------------------------------------------------------------------------------- */
@@ -498,17 +499,38 @@ static int32_t read_second(struct kerf_study_record *record, const json_t *line,
     return kerf_error_set(err, KERF_ESYNTAX, "\"second\" must be the number of %s, the second objective", name);
 }
 
+/* Members may be missing, in an older journal, but are not of another type. */
+static int32_t check_types(const json_t *line, struct kerf_error *err) {
+    static const char *const numbers[] = {"start_s",  "end_s",      "slot",   "load_s",         "wall_s",
+                                          "cpu_s",    "peak_bytes", "others", "others_between", "steal",
+                                          "pressure", "frequency",  "loads"};
+    static const char *const switches[] = {"warmup", "disturbed"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const json_t *value = json_object_get(line, numbers[i]);
+        if (value && !json_is_number(value) && !json_is_null(value))
+            return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" must be a number", numbers[i]);
+    }
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+        const json_t *value = json_object_get(line, switches[i]);
+        if (value && !json_is_boolean(value))
+            return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" must be true or false", switches[i]);
+    }
+    return KERF_OK;
+}
+
 static int32_t read_entry(struct kerf_study_record *record, const json_t *line, struct kerf_error *err) {
     struct kerf_study_entry entry = {.result = {.id = record->num_entries, .status = -1}};
     struct kerf_trial_result *result = &entry.result;
     struct kerf_tune_observation *seen = &result->observation;
     const char *setting = json_string_value(json_object_get(line, "setting"));
     int32_t code = check_number(record, json_object_get(line, "n"), err);
+    if (code == KERF_OK) code = check_types(line, err);
     if (code == KERF_OK) code = kerf_tune_setting_read(record->space, setting ? setting : "", &seen->setting, err);
     if (code != KERF_OK) return code;
     seen->outcome = study_outcome_of(json_string_value(json_object_get(line, "outcome")));
     if (seen->outcome < 0) return kerf_error_set(err, KERF_ESYNTAX, "\"outcome\" must be value, censored or failed");
     seen->failure = study_failure_of(json_string_value(json_object_get(line, "failure")));
+    if (seen->failure < 0) return kerf_error_set(err, KERF_ESYNTAX, "\"failure\" is not a kind of failure");
     seen->value = real_or(line, "value", seen->outcome == KERF_TUNE_FAILED ? 0 : NAN);
     if (isnan(seen->value))
         return kerf_error_set(err, KERF_ESYNTAX, "\"value\" must be the number that the run took or printed");
@@ -606,8 +628,10 @@ static int32_t read_lines(struct kerf_study_record *record, FILE *file, int peek
         if (text[length - 1] != '\n') break; /* cut off by a crash */
         json_error_t fault;
         json_t *line = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &fault);
-        code = json_is_object(line) ? read_line(record, line, err)
-                                    : kerf_error_set(err, KERF_ESYNTAX, "each line of a journal must be a JSON object");
+        code = line == NULL ? kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: %s", fault.text)
+               : json_is_object(line)
+                   ? read_line(record, line, err)
+                   : kerf_error_set(err, KERF_ESYNTAX, "each line of a journal must be a JSON object");
         json_decref(line);
         if (code != KERF_OK && err) {
             err->line = number;
@@ -648,6 +672,9 @@ static int32_t open_and_read(const char *study, int peek, struct kerf_study_reco
         code = errno == ENOENT
                    ? kerf_error_set(err, KERF_EUNKNOWN, "there is no study '%.200s'; `kerf studies` lists them", study)
                    : kerf_error_set(err, KERF_EIO, "%.200s: %s", record->path, strerror(errno));
+    struct stat status;
+    if (code == KERF_OK && fstat(fileno(file), &status) == 0 && S_ISCHR(status.st_mode)) /* whose line may never end */
+        code = kerf_error_set(err, KERF_EINVALID, "%.200s: a device, not the journal of a study", record->path);
     if (code == KERF_OK) code = read_lines(record, file, peek, err);
     if (code == KERF_OK && !is_path(study)) /* a journal that was renamed is found by its new name */
         snprintf(record->id, sizeof record->id, "%s", study);

@@ -59,6 +59,7 @@ void kerf_study_request_write(const struct kerf_study_request *request, struct k
 /* An older journal may lack it: then it is empty. */
 static int read_list(const json_t *array, struct kerf_study_strings *ret_list) {
     size_t count = json_array_size(array);
+    if (array && !json_is_array(array)) return 0;
     const char **items = calloc(count + 1, sizeof *items);
     if (items == NULL) return 0;
     for (size_t i = 0; i < count; i++)
@@ -70,6 +71,18 @@ static int read_list(const json_t *array, struct kerf_study_strings *ret_list) {
     return 1;
 }
 
+/* Text that is not there is null. */
+static int read_text(const json_t *json, const char **ret_text) {
+    *ret_text = json_string_value(json);
+    return json == NULL || json_is_null(json) || json_is_string(json);
+}
+
+/* An older journal may lack it: then it is 0. */
+static int read_integer(const json_t *json, int64_t *ret_value) {
+    *ret_value = json_integer_value(json);
+    return json == NULL || json_is_integer(json);
+}
+
 static int read_real(const json_t *json, double *ret_value) {
     if (!json_is_number(json)) return 0;
     *ret_value = json_number_value(json);
@@ -79,19 +92,24 @@ static int read_real(const json_t *json, double *ret_value) {
 int32_t study_request_read(const json_t *document, struct kerf_study_request *ret_request, struct kerf_error *err) {
     struct kerf_study_request request;
     const char *at_fault = NULL;
+    int64_t integer;
     kerf_study_request_defaults(&request);
 #define READ(field)                                                                                                    \
     if (!read_list(json_object_get(document, #field), &request.field)) at_fault = #field;
     LISTS(READ)
 #undef READ
-#define READ(field) request.field = json_string_value(json_object_get(document, #field));
+#define READ(field)                                                                                                    \
+    if (!read_text(json_object_get(document, #field), &request.field)) at_fault = #field;
     STRINGS(READ)
 #undef READ
 #define READ(field)                                                                                                    \
     if (!read_real(json_object_get(document, #field), &request.field)) at_fault = #field;
     REALS(READ)
 #undef READ
-#define READ(field) request.field = (__typeof__(request.field))json_integer_value(json_object_get(document, #field));
+#define READ(field)                                                                                                    \
+    if (!read_integer(json_object_get(document, #field), &integer)) at_fault = #field;                                 \
+    request.field = (__typeof__(request.field))integer;                                                                \
+    if (request.field != integer) at_fault = #field;
     INTEGERS(READ)
 #undef READ
     if (request.slots < 1 || request.slots > KERF_STUDY_SLOTS_MAX) at_fault = "slots";

@@ -279,6 +279,46 @@ static void what_is_no_journal_is_refused(void **state) {
     refused("{\"journal\":2}\n", "of version 1");
     refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n",
             "of the wrong type");
+    refused("{\"journal\":1,\"journal\":1}\n", "duplicate object key");
+    refused("{\"journal\":1e400}\n", "overflow");
+    assert_int_not_equal(kerf_study_record_read("/dev/zero", &record, &err), KERF_OK);
+    assert_string_equal(err.message, "/dev/zero: a device, not the journal of a study");
+}
+
+/* What is missing was not known when the journal was written; what is of another type is not passed over. */
+static void members_of_other_types_are_refused(void **state) {
+    static const char head[] =
+        "{\"journal\":1,\"request\":{\"params\":[\"n=1..4\"],\"protocol\":\"exit\",\"objective\":\"wall\",\"within\":0."
+        "03,"
+        "\"margin\":0.05,\"confidence\":0.95,\"load_timeout_s\":0,\"trial_timeout_s\":0,\"slots\":1%s}}\n"
+        "{\"n\":1,\"setting\":\"n=1\",\"outcome\":\"failed\"%s}\n";
+    static const struct {
+        const char *request, *entry, *message;
+    } wrong[] = {
+        {",\"wheres\":\"n<3\"", "", "\"wheres\" in the first line is"},
+        {",\"defaults\":1", "", "\"defaults\" in the first line is"},
+        {",\"seed\":\"1\"", "", "\"seed\" in the first line is"},
+        {",\"warmups\":4294967297", "", "\"warmups\" in the first line is"},
+        {"", ",\"disturbed\":1", "\"disturbed\" must be true or false"},
+        {"", ",\"end_s\":\"2\"", "\"end_s\" must be a number"},
+        {"", ",\"failure\":\"tired\"", "\"failure\" is not a kind of failure"},
+    };
+    char text[1024], path[256];
+    struct kerf_study_record *record = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(text, sizeof text, head, wrong[i].request, wrong[i].entry);
+        refused(text, wrong[i].message);
+    }
+    path_of("foreign", path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, head, ",\"wheres\":[\"n < 3\"],\"defaults\":null", ",\"disturbed\":true,\"end_s\":2");
+    fclose(file);
+    assert_int_equal(kerf_study_record_read("foreign", &record, NULL), KERF_OK);
+    assert_int_equal(record->space->num_settings, 2);
+    assert_int_equal(record->entries[0].result.observation.disturbed, 1);
+    kerf_study_record_free(record);
 }
 
 /* Writes the lines of a journal anew, by their indexes, and reads that. */
@@ -511,6 +551,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_whole_lines, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(what_is_no_journal_is_refused, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(members_of_other_types_are_refused, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(gaps_and_doubles_are_refused, make_folder, empty_folder),
         cmocka_unit_test(the_environment_is_in_the_key),
         cmocka_unit_test_setup_teardown(a_rebuilt_program_is_another_one, make_folder, empty_folder),
