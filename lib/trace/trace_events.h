@@ -25,6 +25,7 @@ int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf
 
 /* ---- Events (trace_events.c) ----------------------------------------------------------------------------------- */
 
+#define TRACE_SECONDS_MAX 1e9 /* from the first time that is read to any other, so that all keep 0.1 us */
 enum { TRACE_DEVICES_MAX = 4096, TRACE_STAGES_MAX = 32767, TRACE_MICROBATCHES_MAX = 1 << 20 };
 
 /* Beside enum kerf_op_kind. */

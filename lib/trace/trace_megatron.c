@@ -6,6 +6,7 @@
  * "forward-{chunk}-{mb}-start" and so on. The stage is chunk * p + r. Keys that begin otherwise are other timers' and
  * are left alone.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
@@ -202,6 +203,9 @@ static int32_t read_key(struct trace_reading *reading, const struct json_object 
         return json_fail(file, other, KERF_EINVALID, err, "\"%s\" is %.17g, before its start at %.17g", other, end,
                          time);
     if (!reading->has_first) reading->first_us = time, reading->has_first = 1;
+    if (fmax(fabs(time - reading->first_us), end - reading->first_us) > 1e3 * TRACE_SECONDS_MAX)
+        return json_fail(file, key, KERF_EINVALID, err,
+                         "\"%s\" lies more than %g s from the first time: is it of this run?", key, TRACE_SECONDS_MAX);
     struct trace_event event = {
         .start_s = (time - reading->first_us) * 1e-3,
         .end_s = (end - reading->first_us) * 1e-3,

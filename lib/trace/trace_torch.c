@@ -188,6 +188,10 @@ static int32_t read_event(void *context, const json_t *event, const struct text_
     if (!reading->has_first) reading->first_us = ts, reading->has_first = 1;
     read.start_s = (ts - reading->first_us) * 1e-6;
     read.end_s = read.start_s + dur * 1e-6;
+    if (fabs(read.start_s) > TRACE_SECONDS_MAX || read.end_s > TRACE_SECONDS_MAX)
+        return trace_fail(place, KERF_EINVALID, err,
+                          "%.64s lies more than %g s from the first range: is it of this run?", name,
+                          TRACE_SECONDS_MAX);
     read.lane = (int32_t)track(event, "tid");
     code = find_rank(file, track(event, "pid"), &read.rank, place, err);
     if (code != KERF_OK) return code;
@@ -242,11 +246,11 @@ static int32_t rank_of_name(const char *name) {
     return rank;
 }
 
-/* Times of this file from the first file's base, where bases differ. */
+/* Times of this file from the first base, where bases differ. Without a base nothing is known of the files' clocks. */
 static void rebase(struct torch_file *file) {
     struct trace_reading *reading = file->reading;
-    if (reading->traces == 1) reading->first_ns = file->base_ns;
-    double later_s = (double)(file->base_ns - reading->first_ns) * 1e-9;
+    if (reading->first_ns == 0) reading->first_ns = file->base_ns;
+    double later_s = file->base_ns ? (double)(file->base_ns - reading->first_ns) * 1e-9 : 0;
     for (size_t i = file->first_event; i < reading->num_events && later_s != 0; i++) {
         reading->events[i].start_s += later_s;
         reading->events[i].end_s += later_s;

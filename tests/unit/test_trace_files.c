@@ -124,6 +124,8 @@ static void test_megatron_refusals(void **state) {
         {"{\"forward-0-start\": 2", ".json:1:", "not valid JSON"},
         {"[]", ".json:1:1:", "a JSON object"},
         {"{\"forward-1048575-start\": 1, \"forward-1048575-end\": 2}", "micro-batch 1048575", "most are missing"},
+        {"{\"forward-0-start\": 1, \"forward-0-end\": 1e15}",
+         ".json:1:21:", "lies more than 1e+09 s from the first time"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(name, bad[i].text);
@@ -185,6 +187,8 @@ static void test_torch_refusals(void **state) {
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:1F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}",
          "stage 0 is in none", "1 files"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") "]}", "no micro-batch went through", "0B0"},
+        {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "-1e16", "2") "]}",
+         "rank0.json:1:", "PP:0B0 lies more than 1e+09 s from the first range"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:32766F1048575", "1", "2") "]}", "most are missing", "32766"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -202,6 +206,20 @@ static void test_torch_refusals(void **state) {
     refused(NULL, -1, KERF_EUNKNOWN, "no trace in it", "PyTorch profiler");
     refused("/no/such/folder", -1, KERF_EIO, "/no/such/folder", "no such file or folder");
     refused("/no/such/file.json.gz", -1, KERF_EIO, "/no/such", "no such file or folder");
+}
+
+/* Where one file says no base, its clock is aligned by messages, and all times keep their digits. */
+static void test_a_file_without_a_base(void **state) {
+    (void)state;
+    empty_folder();
+    put("rank0.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "0.1") ", " EVENT("PP:0B0", "4", "0.1") "]}");
+    put("rank1.json", "{\"baseTimeNanoseconds\": 1727650800000000000, \"traceEvents\": [" //
+        EVENT("PP:1F0", "2", "0.1") ", " EVENT("PP:1B0", "3", "0.1") "]}");
+    struct kerf_trace *run = load(-1);
+    for (int32_t d = 0; d < 2; d++)
+        for (int32_t k = 0; k < 2; k++)
+            near("took", k, run->timeline->end_s[d][k] - run->timeline->start_s[d][k], 1e-7, 1e-12);
+    kerf_trace_free(run);
 }
 
 /* The search for a process takes as many steps as there are: 4096 may be in a file. */
@@ -389,6 +407,7 @@ int main(void) {
         cmocka_unit_test(test_megatron_refusals),
         cmocka_unit_test(test_torch_refusals),
         cmocka_unit_test(test_processes_are_bounded),
+        cmocka_unit_test(test_a_file_without_a_base),
         cmocka_unit_test(test_one_file_of_all),
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_compressed_files),
