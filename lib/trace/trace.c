@@ -109,6 +109,9 @@ int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf
         kerf_text_write(text, file->text, file->length);
         return text->failed ? fail(file->path, KERF_ENOMEM, "not enough memory to read it", err) : KERF_OK;
     }
+    struct stat status;
+    if (stat(file->path, &status) == 0 && S_ISFIFO(status.st_mode)) /* nobody may ever write to it */
+        return fail(file->path, KERF_EIO, "a pipe, not a file", err);
     if (!is_compressed(file->path)) return input_read(file->path, limit, text, err);
     gzFile packed = gzopen(file->path, "rbe");
     if (packed == NULL) return fail(file->path, KERF_EIO, strerror(errno), err);

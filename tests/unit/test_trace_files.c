@@ -205,6 +205,11 @@ static void test_torch_refusals(void **state) {
     empty_folder();
     refused(NULL, -1, KERF_EUNKNOWN, "no trace in it", "PyTorch profiler");
     refused("/no/such/folder", -1, KERF_EIO, "/no/such/folder", "no such file or folder");
+    char pipe_name[128];
+    snprintf(pipe_name, sizeof pipe_name, "%s/rank0.json", folder);
+    assert_int_equal(mkfifo(pipe_name, 0600), 0);
+    refused(NULL, -1, KERF_EIO, "rank0.json", "a pipe, not a file");
+    empty_folder();
     refused("/no/such/file.json.gz", -1, KERF_EIO, "/no/such", "no such file or folder");
 }
 
