@@ -2,12 +2,14 @@
 #include "trial/program_output.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "base/characters.h"
+#include "base/number.h"
 
 /* ---- Lines -------------------------------------------------------------------------------------------------- */
 
@@ -152,10 +154,10 @@ static const char *line_after(const char *c, const char *end) {
 
 /* ---- The last JSON value ----------------------------------------------------------------------------------------- */
 
-/* The length of what Python's json writes for a number that is none, where the text begins with it; 0: something else. */
+/* The length of what programs write for a number that is none, where the text begins with it; 0: something else. */
 static size_t length_of_no_number(const char *text, const char *end) {
-    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
-    for (int k = 0; k < 3; k++) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity", "nan", "-nan", "inf", "-inf"};
+    for (size_t k = 0; strchr("NIni-", *text) && k < sizeof words / sizeof *words; k++) {
         size_t length = strlen(words[k]);
         if ((size_t)(end - text) >= length && memcmp(text, words[k], length) == 0) return length;
     }
@@ -169,27 +171,50 @@ static int has_no_number_near(const char *text, size_t length, size_t at) {
     return 0;
 }
 
-/* A copy in which such words are empty arrays of the same length: no numbers either, and JSON. Strings end with their line. */
-static char *without_no_numbers(const char *text, size_t length) {
-    char *copy = malloc(length), *end = copy + length;
+/* What programs write although it is not JSON: numbers that are none or too large, and text that is not UTF-8. */
+static int is_mendable(const json_error_t *error, const char *text, size_t length, size_t at) {
+    switch (json_error_code(error)) {
+    case json_error_invalid_utf8:
+    case json_error_numeric_overflow: return 1;
+    default: return has_no_number_near(text, length, at);
+    }
+}
+
+/* An empty array of the same length: no number either, and JSON. */
+static char *blank_number(char *number, size_t length) {
+    memset(number, ' ', length);
+    number[0] = '[', number[length - 1] = ']';
+    return number + length - 1;
+}
+
+/* A copy that is JSON where the text is not for one of these reasons. Strings end with their line. */
+static char *mended(const char *text, size_t length) {
+    char *copy = malloc(length + 1), *end = copy + length;
     int is_string = 0;
     if (copy == NULL) return NULL;
     memcpy(copy, text, length);
+    *end = 0;
     for (char *c = copy; c < end; c++) {
-        size_t word = is_string ? 0 : length_of_no_number(c, end);
+        size_t word = is_string ? 0 : length_of_no_number(c, end), code_point = utf8_code_point(c);
+        char *after = c;
+        if (!is_string && word == 0 && (isdigit((unsigned char)*c) || *c == '-') && isinf(number_read(c, &after)))
+            word = (size_t)(after - c);
         if (*c == '"') is_string = !is_string;
         if (*c == '\n') is_string = 0;
         if (is_string && *c == '\\') c++;
-        if (word == 0) continue;
-        memset(c, ' ', word);
-        c[0] = '[', c[word - 1] = ']';
-        c += word - 1;
+        if (code_point == 0) *c = '?';
+        if (code_point > 1) c += code_point - 1;
+        if (word > 0)
+            c = blank_number(c, word);
+        else if (after > c)
+            c = after - 1;
     }
     return copy;
 }
 
 /* A run whose last value has a NaN in it has not printed the value before it: that one is not an answer. */
 json_t *json_last_value(const char *text, size_t length) {
+    const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_t *last = NULL;
     char *copy = NULL;
     size_t wasted = 0;
@@ -199,15 +224,14 @@ json_t *json_last_value(const char *text, size_t length) {
         while (first < end && strchr(" \t", *first)) first++;
         if (first < end && (*first == '{' || *first == '[')) {
             json_error_t error = {0};
-            json_t *value =
-                json_loadb(first, (size_t)(end - first), JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &error);
+            json_t *value = json_loadb(first, (size_t)(end - first), flags, &error);
             size_t read = error.position > 0 ? (size_t)error.position : 0;
             if (value) {
                 json_decref(last);
                 last = value;
                 c = read > 0 && read <= (size_t)(end - first) ? first + read : first + 1;
-            } else if (copy == NULL && has_no_number_near(first, (size_t)(end - first), read) &&
-                       (copy = without_no_numbers(text, length)) != NULL) {
+            } else if (copy == NULL && is_mendable(&error, first, (size_t)(end - first), read) &&
+                       (copy = mended(text, length)) != NULL) {
                 c = copy + (first - text); /* once more */
                 end = copy + length;
                 continue;

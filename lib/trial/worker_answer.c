@@ -82,12 +82,24 @@ static int is_meant_as_answer(const char *line, size_t length, int64_t id) {
     return place < end && strtod(place, NULL) == (double)id;
 }
 
+static const char *why_not_json(const json_error_t *error) {
+    switch (json_error_code(error)) {
+    case json_error_invalid_utf8: return "the worker's answer is not UTF-8";
+    case json_error_duplicate_key: return "the worker's answer has a key twice";
+    case json_error_numeric_overflow: return "a number in the worker's answer is too large";
+    default: return "the worker's answer is not JSON (NaN and Infinity are not JSON)";
+    }
+}
+
 void worker_answer_read(const char *line, size_t length, int64_t id, struct worker_answer *ret_answer) {
-    json_t *root = memchr(line, '{', length) ? json_loadb(line, length, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+    json_error_t error = {0};
+    json_t *root = memchr(line, '{', length)
+                       ? json_loadb(line, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error)
+                       : NULL;
     const json_t *id_of = json_object_get(root, "id");
     *ret_answer = (struct worker_answer){.says = WORKER_OTHER, .start_s = (double)NAN, .end_s = (double)NAN};
     if (root == NULL && is_meant_as_answer(line, length, id))
-        bad(ret_answer, "the worker's answer is not JSON (NaN and Infinity are not JSON)");
+        bad(ret_answer, why_not_json(&error));
     else if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
         read_answer(root, ret_answer);
     else if (id == 0 && json_is_true(json_object_get(root, "ready")))

@@ -208,6 +208,11 @@ static void json_paths(void **state) {
     at_path("{\"a\": 1}\n{\"a\": NaN}\n", "a", "is not a number");
     at_path("{\"a\": 1}\n{\n \"s\": \"NaN \\\" \", \"a\": -Infinity\n}\n", "a", "is not a number");
     assert_true(at_path("[it's NaN\n{\"a\": 1}\n{\"a\": 2, \"b\": [NaN, Infinity]}\n", "a", NULL) == 2);
+    at_path("{\"a\": 1}\n{\"a\": 1e400, \"b\": -17}\n", "a", "is not a number");
+    at_path("{\"a\": 1}\n{\"b\": [nan, -2.5e3], \"a\": -inf}\n", "a", "is not a number");
+    assert_true(at_path("{\"a\": 1}\n{\"b\": [-1e999, -2.5e3], \"a\": 2}\n", "b.1", NULL) == -2500);
+    assert_true(at_path("{\"a\": 1}\n{\"s\": \"1e999 \xe9\", \"\xe2\x82\xac\xff\": 0, \"a\": 2}\n", "a", NULL) == 2);
+    assert_true(at_path("{\"a\": 1}\n{\"s\": \"\\u0000\", \"a\": 2}\n", "a", NULL) == 2);
     assert_null(json_last_value("no {\"a\":1}\n{", 12));
     assert_null(json_last_value("", 0));
     assert_false(json_path_is_valid(""));
@@ -252,6 +257,7 @@ static void answers(void **state) {
         {"{\"ready\":true}", WORKER_OTHER, 0, 0},
         {"{\"id\":7,\"value\":1e999}", WORKER_BAD, 0, 0},
         {"{\"id\":7,\"value\":1} trailing", WORKER_OTHER, 0, 0},
+        {"{\"id\":7,\"value\":1,\"value\":2}", WORKER_BAD, 0, 0},
         {"[7]", WORKER_OTHER, 0, 0},
         {"7", WORKER_OTHER, 0, 0},
         {"", WORKER_OTHER, 0, 0},
@@ -268,12 +274,20 @@ static void answers(void **state) {
     static const struct {
         const char *line;
         int says;
-    } no_json[] = {{"{\"id\": 7, \"value\": NaN}", WORKER_BAD},    {"{\"value\":-Infinity,\"id\":7} ", WORKER_BAD},
-                   {"{\"id\":8,\"value\":NaN}", WORKER_OTHER},     {"{\"id\":7,\"val", WORKER_OTHER},
-                   {"the answer is {\"id\":7,NaN}", WORKER_OTHER}, {"{\"id\"}", WORKER_OTHER}};
+        const char *why;
+    } no_json[] = {{"{\"id\": 7, \"value\": NaN}", WORKER_BAD, "is not JSON (NaN"},
+                   {"{\"value\":-Infinity,\"id\":7} ", WORKER_BAD, "is not JSON (NaN"},
+                   {"{\"id\":7,\"error\":\"m\xe9moire\"}", WORKER_BAD, "is not UTF-8"},
+                   {"{\"id\":7,\"value\":1,\"value\":2}", WORKER_BAD, "has a key twice"},
+                   {"{\"id\":7,\"value\":1e999}", WORKER_BAD, "too large"},
+                   {"{\"id\":8,\"value\":NaN}", WORKER_OTHER, ""},
+                   {"{\"id\":7,\"val", WORKER_OTHER, ""},
+                   {"the answer is {\"id\":7,NaN}", WORKER_OTHER, ""},
+                   {"{\"id\"}", WORKER_OTHER, ""}};
     for (size_t i = 0; i < sizeof no_json / sizeof no_json[0]; i++) {
         worker_answer_read(no_json[i].line, strlen(no_json[i].line), 7, &answer);
-        if ((int)answer.says != no_json[i].says) fail_msg("%s: %d", no_json[i].line, (int)answer.says);
+        if ((int)answer.says != no_json[i].says || !strstr(answer.text, no_json[i].why))
+            fail_msg("%s: %d, %s", no_json[i].line, (int)answer.says, answer.text);
     }
     worker_answer_read("{\"ready\":true}", 14, 0, &answer);
     assert_int_equal(answer.says, WORKER_READY);
@@ -335,6 +349,8 @@ static void llama_bench_lines(void **state) {
     assert_int_equal(llama_bench_line(line, strlen(line), "tps", &value, why, sizeof why), LLAMA_BENCH_BAD);
     assert_int_equal(llama_bench_line("{\"avg_ns\":2e9}", 14, NULL, &value, why, sizeof why), LLAMA_BENCH_RESULT);
     assert_true(value == 2);
+    static const char latin[] = "{\"model_filename\":\"mod\xe8le.gguf\",\"avg_ns\":2e9}";
+    assert_int_equal(llama_bench_line(latin, strlen(latin), NULL, &value, why, sizeof why), LLAMA_BENCH_RESULT);
     assert_int_equal(llama_bench_line("{\"avg_ns\":0}", 12, NULL, &value, why, sizeof why), LLAMA_BENCH_BAD);
     assert_int_equal(llama_bench_line("{\"samples_ns\":[1,-1]}", 21, NULL, &value, why, sizeof why), LLAMA_BENCH_BAD);
     assert_int_equal(llama_bench_line("{\"n\":1}", 7, NULL, &value, why, sizeof why), LLAMA_BENCH_NO_RESULT);
