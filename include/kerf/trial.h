@@ -158,8 +158,10 @@ struct kerf_trial_result {
                            beyond its sample; 0: nothing was loaded, or it is not known */
     double wall_s; /* of the trial by kerf's clock */
     double cpu_s;  /* of the trial's processes; NAN: none was started */
-    int64_t peak_bytes; /* resident memory of the trial in its cgroup, else of its largest process; 0: not known */
-    int32_t id;         /* as given to kerf_trial_start */
+    /* Resident memory of the trial in its cgroup (of a worker: from Linux 6.12), else of its largest process; 0: not
+     * known. */
+    int64_t peak_bytes;
+    int32_t id; /* as given to kerf_trial_start */
     /* 1: the worker's command is the same for every setting, and it failed before it got one */
     int32_t is_of_no_setting;
     int32_t status; /* of a program that ended, as waitpid returns it; -1: none ended */

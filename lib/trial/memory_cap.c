@@ -72,7 +72,7 @@ static int make_group(struct memory_cap *cap, const char *parent, int32_t slot, 
 
 int memory_cap_open(struct memory_cap *cap, const char *root, int32_t slot, int64_t bytes) {
     char parent[400];
-    *cap = (struct memory_cap){.procs_fd = -1};
+    *cap = (struct memory_cap){.procs_fd = -1, .peak_fd = -1};
     if (!own_group(root, parent, sizeof parent)) return 0;
     size_t top = strlen(root) + strlen("/sys/fs/cgroup");
     for (int level = 0; level < 2; level++) {
@@ -88,13 +88,29 @@ int memory_cap_open(struct memory_cap *cap, const char *root, int32_t slot, int6
 void memory_cap_close(struct memory_cap *cap) {
     if (cap->folder[0]) {
         if (cap->procs_fd >= 0) close(cap->procs_fd);
+        if (cap->peak_fd >= 0) close(cap->peak_fd);
         rmdir(cap->folder);
     }
-    *cap = (struct memory_cap){.procs_fd = -1};
+    *cap = (struct memory_cap){.procs_fd = -1, .peak_fd = -1};
+}
+
+void memory_cap_peak_reset(struct memory_cap *cap) {
+    static const char any[] = "reset";
+    char path[640];
+    if (cap->folder[0] == 0) return;
+    snprintf(path, sizeof path, "%s/memory.peak", cap->folder);
+    if (cap->peak_fd < 0) cap->peak_fd = open(path, O_RDWR | O_CLOEXEC);
+    cap->is_peak_old = cap->peak_fd < 0 || pwrite(cap->peak_fd, any, strlen(any), 0) < 0;
 }
 
 int64_t memory_cap_peak(const struct memory_cap *cap) {
-    int64_t peak = cap->folder[0] ? read_number(cap->folder, "memory.peak", NULL) : 0;
+    char text[32] = "";
+    int64_t peak = 0;
+    if (cap->folder[0] == 0 || cap->is_peak_old) return 0;
+    if (cap->peak_fd < 0)
+        peak = read_number(cap->folder, "memory.peak", NULL);
+    else if (pread(cap->peak_fd, text, sizeof text - 1, 0) > 0)
+        peak = strtoll(text, NULL, 10);
     return peak > 0 ? peak : 0;
 }
 

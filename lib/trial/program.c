@@ -66,7 +66,7 @@ int program_launch(struct program *program, const struct program_launch *start, 
     program->stage = STAGE_LIVE;
     program->started_s = now_s;
     program->stage_until_s = (double)INFINITY;
-    program->cap = (struct memory_cap){.procs_fd = -1};
+    program->cap = (struct memory_cap){.procs_fd = -1, .peak_fd = -1};
     kerf_text_clear(&program->input);
     family->peak_bytes[program->index] = 0;
     char *path = child_find_program(start->words[0]);

@@ -68,6 +68,7 @@ static void measure_begin(struct slot *slot, double now_s) {
     program_family_read(&runner->family);
     for (size_t i = 0; slot->program.pid > 0 && i < all->count; i++)
         if (all->list[i].root == slot->program.pid) process_peak_reset(all->list[i].pid);
+    if (slot->program.pid > 0) memory_cap_peak_reset(&slot->program.cap);
     trial->is_measured = 0;
     trial->memory_kills = machine_memory_kills(runner->root);
     trial->before = machine_load_read(runner->root, &slot->processors, now_s);

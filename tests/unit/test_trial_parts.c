@@ -387,6 +387,12 @@ static void put(const char *path, const char *text) {
     fclose(file);
 }
 
+static void drop(const char *path) {
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    assert_int_equal(unlink(full), 0);
+}
+
 static const char *get(const char *path) {
     static char text[256];
     char full[512];
@@ -621,6 +627,17 @@ static void memory_group(void **state) {
         put(path, "low 0\noom 9\noom_kill 2\noom_group_kill 1\n");
         assert_int_equal(memory_cap_peak(&cap), 12345);
         assert_int_equal(memory_cap_kills(&cap), 2);
+        memory_cap_peak_reset(&cap);
+        snprintf(path, sizeof path, "%s/memory.peak", folder);
+        assert_string_equal(get(path), "reset\n");
+        put(path, "678\n");
+        assert_int_equal(memory_cap_peak(&cap), 678);
+        memory_cap_close(&cap);
+        drop(path);
+        assert_true(memory_cap_open(&cap, root, 3, 1 << 20)); /* as on a Linux where it cannot be reset */
+        memory_cap_peak_reset(&cap);
+        put(path, "12345\n");
+        assert_int_equal(memory_cap_peak(&cap), 0);
         memory_cap_close(&cap);
         memory_cap_close(&cap);
     }
