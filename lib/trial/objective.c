@@ -6,7 +6,10 @@
 #include "base/number.h"
 #include "trial/trial_slot.h"
 
-enum { CAPTURED_MAX_BYTES = 32 << 20 }; /* a JSON value is looked for in the last so many bytes of the output */
+enum {
+    CAPTURED_MAX_BYTES = 32 << 20, /* a JSON value is looked for in the last so many bytes of the output */
+    SEARCHED_AT_ONCE = 1 << 18     /* bytes of lines in which the last match is looked for */
+};
 
 static const char *const objective_names[] = {"wall time", "CPU time", "memory", "regex", "JSON", "value"};
 
@@ -85,6 +88,10 @@ static int match(const struct kerf_trial_runner *runner, const char *line, doubl
     return -1;
 }
 
+static void out_of_memory(struct slot *slot) {
+    slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "kerf has not enough memory for its output");
+}
+
 void objective_capture(struct slot *slot, const char *line, size_t length) {
     struct kerf_text *captured = &slot->trial.captured;
     if (captured->length + length > CAPTURED_MAX_BYTES) {
@@ -94,18 +101,31 @@ void objective_capture(struct slot *slot, const char *line, size_t length) {
     }
     kerf_text_write(captured, line, length);
     kerf_text_write(captured, "\n", 1);
+    if (captured->failed) out_of_memory(slot);
+}
+
+/* Only the last match counts: from the last line on back, a program may print megabytes of them. */
+static void search_lines(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    struct kerf_text *lines = &trial->unsearched;
+    int found = 0;
+    for (size_t end = lines->length; end > 0 && found == 0;) {
+        const char *nul = end > 1 ? memrchr(lines->data, 0, end - 1) : NULL, *line = nul ? nul + 1 : lines->data;
+        found = match(slot->runner, line, &trial->found, trial->odd, sizeof trial->odd);
+        end = (size_t)(line - lines->data);
+    }
+    if (found != 0) trial->has_found = found > 0;
+    kerf_text_clear(lines);
 }
 
 void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s) {
     (void)stream;
-    (void)length;
     (void)now_s;
-    struct trial *trial = &slot->trial;
-    double value = 0;
+    struct kerf_text *lines = &slot->trial.unsearched;
     if (slot->runner->command.objective != KERF_TRIAL_REGEX) return;
-    int found = match(slot->runner, line, &value, trial->odd, sizeof trial->odd);
-    if (found != 0) trial->has_found = found > 0;
-    if (found > 0) trial->found = value;
+    kerf_text_write(lines, line, length + 1);
+    if (lines->failed) out_of_memory(slot);
+    if (lines->length >= SEARCHED_AT_ONCE) search_lines(slot);
 }
 
 int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value, char *why,
@@ -155,6 +175,7 @@ void objective_over(struct slot *slot) {
             slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not report how much memory it used");
         break;
     case KERF_TRIAL_REGEX:
+        search_lines(slot);
         if (trial->has_found)
             slot_value(slot, trial->found);
         else if (trial->odd[0])

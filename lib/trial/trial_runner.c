@@ -380,6 +380,7 @@ struct kerf_trial_runner *kerf_trial_runner_free(struct kerf_trial_runner *runne
         program_free(&slot->shell);
         kerf_text_free(&slot->words);
         kerf_text_free(&slot->trial.captured);
+        kerf_text_free(&slot->trial.unsearched);
         arena_free(&slot->arena);
     }
     if (runner->has_regex) regfree(&runner->regex);

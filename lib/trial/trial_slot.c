@@ -672,9 +672,10 @@ double slot_until(const struct slot *slot) {
 
 void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s) {
     const char *prepare = slot->runner->command.prepare;
-    struct kerf_text captured = slot->trial.captured;
+    struct kerf_text captured = slot->trial.captured, unsearched = slot->trial.unsearched;
     assert(slot->trial.phase == PHASE_NONE && setting >= 0 && setting < slot->runner->space->num_settings);
     kerf_text_clear(&captured);
+    kerf_text_clear(&unsearched);
     arena_reset(&slot->arena);
     slot->trial = (struct trial){.phase = PHASE_REPLACE,
                                  .limit = limit,
@@ -684,7 +685,8 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
                                  .retry_s = (double)INFINITY,
                                  .start_s = now_s,
                                  .wanted = (double)NAN,
-                                 .captured = captured};
+                                 .captured = captured,
+                                 .unsearched = unsearched};
     slot->trial.result =
         (struct kerf_trial_result){.observation = {.setting = setting, .slot = slot->index, .value = (double)NAN},
                                    .cpu_s = (double)NAN,

@@ -85,6 +85,7 @@ struct trial {
     double sum, last_s, pause_s;
     int64_t samples;
     /* what objectives look for in the output */
+    struct kerf_text unsearched; /* lines, each with its NUL */
     int has_found;
     double found;
     char odd[160];                        /* says what was found instead of a number; "" */

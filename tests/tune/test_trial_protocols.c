@@ -251,6 +251,28 @@ static void environment(void **state) {
     is_value(&result, 5, 5);
 }
 
+/* The last match counts, however many lines are before it or behind it. */
+static void last_of_many_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *script;
+        double value; /* NAN: the last match is not a number */
+    } cases[] = {{"yes x=1 | head -n 200000; echo x=2", 2},
+                 {"yes x=1 | head -n 200000; echo x=3; yes no | head -n 400000", 3},
+                 {"yes x=1 | head -n 200000; echo x=.; yes no | head -n 400000", (double)NAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct kerf_trial_command command = {.words = (const char *const[]){"sh", "-c", cases[i].script, "{setting}"},
+                                             .num_words = 4,
+                                             .objective = KERF_TRIAL_REGEX,
+                                             .pattern = "x=([0-9.]+)"};
+        struct kerf_trial_result result = once(command, 0);
+        if (isnan(cases[i].value))
+            is_failed(&result, KERF_TUNE_FAILURE_OUTPUT, "found \".\"");
+        else
+            is_value(&result, cases[i].value, cases[i].value);
+    }
+}
+
 static void vanished(void **state) {
     (void)state;
     char path[128];
@@ -414,6 +436,7 @@ int main(void) {
                                        cmocka_unit_test(llama_bench),
                                        cmocka_unit_test(prepare_and_cleanup),
                                        cmocka_unit_test(environment),
+                                       cmocka_unit_test(last_of_many_lines),
                                        cmocka_unit_test(vanished),
                                        cmocka_unit_test(slots),
                                        cmocka_unit_test(worker_words),
