@@ -58,6 +58,7 @@ void client_close(struct client *client) {
     disconnect(client);
     free(client->room);
     client->room = NULL;
+    client->size = 0;
 }
 
 int client_send(struct client *client, const char *bytes, size_t length) {
@@ -85,31 +86,35 @@ static size_t body_length(const char *headers) {
     return found ? strtoul(found + 17, NULL, 10) : 0;
 }
 
+static int make_room(struct client *client, size_t size) {
+    if (size <= client->size) return 1;
+    char *room = realloc(client->room, size > ROOM ? size : ROOM);
+    if (room) client->room = room, client->size = size > ROOM ? size : ROOM;
+    return room != NULL;
+}
+
 int client_read(struct client *client, int is_head, struct reply *ret_reply) {
-    size_t have = 0, want = 0;
-    char *end = NULL;
-    if (client->room == NULL) client->room = malloc(client->size = ROOM);
-    if (client->room == NULL || client->fd < 0) return 0;
-    while (end == NULL || have < want) {
-        ssize_t got = recv(client->fd, client->room + have, end ? want - have : 1, 0); /* byte by byte to the body */
+    size_t have = 0, body = 0, want = 0;
+    if (client->fd < 0) return 0;
+    while (body == 0 || have < want) {
+        size_t next = body ? want - have : 1; /* byte by byte to the body */
+        ssize_t got = make_room(client, have + next + 1) ? recv(client->fd, client->room + have, next, 0) : -1;
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0 || have + (size_t)got >= ROOM) {
+        if (got <= 0) {
             disconnect(client);
             return 0;
         }
         have += (size_t)got;
         client->room[have] = 0;
-        if (end ||
-            (end = have >= 4 && memcmp(client->room + have - 4, "\r\n\r\n", 4) == 0 ? client->room : NULL) == NULL)
-            continue;
-        end = client->room + have;
+        if (body || have < 4 || memcmp(client->room + have - 4, "\r\n\r\n", 4) != 0) continue;
+        body = have;
         snprintf(ret_reply->headers, sizeof ret_reply->headers, "%s", client->room);
         if (strncmp(client->room, "HTTP/1.1 100", 12) == 0) return client_read(client, is_head, ret_reply);
         want = have + (is_head ? 0 : body_length(ret_reply->headers));
     }
     ret_reply->status = atoi(client->room + 9);
-    ret_reply->body = end;
-    ret_reply->length = want - (size_t)(end - client->room);
+    ret_reply->body = client->room + body;
+    ret_reply->length = want - body;
     if (strcasestr(ret_reply->headers, "\r\nconnection: close")) disconnect(client);
     return 1;
 }
