@@ -58,30 +58,47 @@ static void line_name(const char *by, const struct run *run, const struct predic
     snprintf(name, 96, "%.90s", text && *text ? text : "(not said)");
 }
 
+struct named {
+    char name[96];
+    size_t row, first; /* the first row of that name */
+};
+
+static int compare_named(const void *a, const void *b) {
+    const struct named *left = a, *right = b;
+    int order = strcmp(left->name, right->name);
+    return order ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+/* Sorted, the rows of a line are neighbours; lines are numbered in the order in which they begin in the table. */
 static int32_t make_lines(struct score_answer *answer, struct kerf_error *err) {
-    size_t count = answer->runs->count;
+    size_t count = answer->runs->count, *which = calloc(count + 1, sizeof *which);
+    struct named *named = calloc(count + 1, sizeof *named);
     int32_t *of = answer->line_of = calloc(count + 1, sizeof *of), code = KERF_OK;
-    size_t *which = calloc(count + 1, sizeof *which);
     answer->lines = calloc(count + 1, sizeof *answer->lines);
-    if (of == NULL || which == NULL || answer->lines == NULL) {
-        free(which);
-        return error_no_memory(err, "the figures");
+    if (which == NULL || named == NULL || of == NULL || answer->lines == NULL)
+        code = error_no_memory(err, "the figures");
+    for (size_t i = 0; code == KERF_OK && i < count; i++) {
+        which[i] = named[i].row = i;
+        line_name(answer->by, &answer->runs->rows[i], &answer->predictions[i], named[i].name);
     }
-    for (size_t i = 0; i < count; i++) {
-        char name[96];
-        size_t line = 0;
-        line_name(answer->by, &answer->runs->rows[i], &answer->predictions[i], name);
-        while (line < answer->num_lines && strcmp(answer->lines[line].name, name) != 0) line++;
-        if (line == answer->num_lines) memcpy(answer->lines[answer->num_lines++].name, name, sizeof name);
-        of[i] = (int32_t)line;
+    if (code == KERF_OK) code = figures_compute(answer->runs, answer->predictions, which, count, &answer->all, err);
+    if (code == KERF_OK) qsort(named, count, sizeof *named, compare_named);
+    for (size_t i = 0; code == KERF_OK && i < count; i++) {
+        int is_next = i > 0 && strcmp(named[i].name, named[i - 1].name) == 0;
+        named[i].first = is_next ? named[i - 1].first : named[i].row;
+        which[i] = named[i].row;
+        of[named[i].row] = is_next ? -1 : 0; /* 0: a line begins with it */
     }
-    for (size_t line = 0; code == KERF_OK && line <= answer->num_lines; line++) {
-        size_t members = 0;
-        for (size_t i = 0; i < count; i++)
-            if (line == answer->num_lines || of[i] == (int32_t)line) which[members++] = i;
-        code = figures_compute(answer->runs, answer->predictions, which, members,
-                               line == answer->num_lines ? &answer->all : &answer->lines[line].figures, err);
+    for (size_t i = 0; code == KERF_OK && i < count; i++)
+        if (of[i] == 0) of[i] = (int32_t)answer->num_lines++;
+    for (size_t i = 0, members; code == KERF_OK && i < count; i += members) {
+        struct score_line *line = &answer->lines[of[named[i].first]];
+        memcpy(line->name, named[i].name, sizeof line->name);
+        for (members = 0; i + members < count && named[i + members].first == named[i].first; members++)
+            of[named[i + members].row] = of[named[i].first];
+        code = figures_compute(answer->runs, answer->predictions, which + i, members, &line->figures, err);
     }
+    free(named);
     free(which);
     return code;
 }
