@@ -39,13 +39,6 @@ const char *jobs_text(const json_t *object, const char *key) {
     return text ? text : "";
 }
 
-void jobs_put_real(struct kerf_text *out, double value, const char *none) {
-    if (isnan(value))
-        kerf_text_add(out, none);
-    else
-        kerf_text_printf(out, "%.6g", value);
-}
-
 static int add_bytes(const char *bytes, size_t length, void *out) {
     kerf_text_write(out, bytes, length);
     return 0;

@@ -35,7 +35,6 @@ void jobs_cell(struct kerf_text *out, const char *text);
 double jobs_real(const json_t *object, const char *key);
 int64_t jobs_integer(const json_t *object, const char *key);
 const char *jobs_text(const json_t *object, const char *key);
-void jobs_put_real(struct kerf_text *out, double value, const char *none); /* six digits */
 void jobs_put_json(struct kerf_text *out, const json_t *json);
 
 /* Every row of a list that the server gives page by page: target is "/api/v1/jobs", key "jobs". Rows are valid during

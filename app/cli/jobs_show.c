@@ -6,6 +6,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
+#include "base/quantity.h"
 #include "cli/cells.h"
 #include "cli/command.h"
 #include "cli/jobs_request.h"
@@ -25,6 +26,13 @@ static int32_t collect(void *context, const json_t *row, struct kerf_error *err)
     return error_no_memory(err, "the list");
 }
 
+static void put_joules(struct kerf_text *out, double joules, int digits, const char *none) {
+    if (isnan(joules))
+        kerf_text_add(out, none);
+    else
+        quantity_joules(out, joules, digits);
+}
+
 static void put_table(struct kerf_text *out, const json_t *jobs, const struct render_style *style) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {0, 1}, {1, 2}, {1, 0},
                                                                    {1, 0}, {0, 4}, {0, 3}};
@@ -42,11 +50,11 @@ static void put_table(struct kerf_text *out, const json_t *jobs, const struct re
         jobs_cell(&cells, jobs_text(job, "job_id"));
         kerf_text_printf(&cells, "\t%s\t%" PRId64 "\t", jobs_text(job, "stage"),
                          jobs_integer(job, "last_trial_number"));
-        jobs_put_real(&cells, cost, "-");
+        put_joules(&cells, cost, 6, "-");
         if (isnan(cost))
             kerf_text_add(&cells, "\t-");
         else
-            kerf_text_printf(&cells, " J\t%" PRId64, jobs_integer(job, "min_cost_batch_size"));
+            kerf_text_printf(&cells, "\t%" PRId64, jobs_integer(job, "min_cost_batch_size"));
         kerf_text_printf(&cells, "\t%s\t%" PRId64 " ", jobs_text(spec, "policy"), jobs_integer(spec, "number_of_gpus"));
         jobs_cell(&cells, jobs_text(spec, "gpu_model"));
         kerf_text_add(&cells, "\n");
@@ -257,8 +265,8 @@ static void put_summary(struct kerf_text *out, const json_t *job) {
     else
         kerf_text_printf(out, "runs are stopped at %.6g x the lowest cost\n", beta);
     kerf_text_add(out, "lowest cost   ");
-    jobs_put_real(out, cost, "none yet");
-    if (!isnan(cost)) kerf_text_printf(out, " J with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
+    put_joules(out, cost, 6, "none yet");
+    if (!isnan(cost)) kerf_text_printf(out, " with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
     kerf_text_add(out, "\n");
 }
 
@@ -268,12 +276,9 @@ static void put_cost(struct kerf_text *out, const json_t *arm, int is_logarithm)
     double mean = -jobs_real(arm, "param_mean"), error = 1 / sqrt(jobs_real(arm, "param_precision"));
     if (is_logarithm) mean = exp(mean), error *= mean;
     int is_known = jobs_integer(arm, "num_observations") > 0;
-    jobs_put_real(out, is_known ? mean : NAN, "-");
-    kerf_text_add(out, is_known ? " J\t" : "\t");
-    if (is_known && isfinite(error))
-        kerf_text_printf(out, "%.3g J", error);
-    else
-        kerf_text_add(out, "-");
+    put_joules(out, is_known ? mean : NAN, 6, "-");
+    kerf_text_add(out, "\t");
+    put_joules(out, is_known && isfinite(error) ? error : NAN, 3, "-");
 }
 
 static void put_arms(struct kerf_text *out, const json_t *job, const struct render_style *style) {
@@ -337,10 +342,12 @@ static void put_trials(struct kerf_text *out, const json_t *trials, const struct
                          jobs_integer(trial, "batch_size"), jobs_text(trial, "type"));
         put_status(&cells, trial, now_s);
         kerf_text_add(&cells, "\t");
-        jobs_put_real(&cells, time_s, "-");
-        kerf_text_add(&cells, isnan(time_s) ? "\t" : " s\t");
-        jobs_put_real(&cells, energy_j, "-");
-        kerf_text_add(&cells, isnan(energy_j) ? "\t" : " J\t");
+        if (isnan(time_s))
+            kerf_text_add(&cells, "-\t");
+        else
+            kerf_text_printf(&cells, "%.6g s\t", time_s);
+        put_joules(&cells, energy_j, 6, "-");
+        kerf_text_add(&cells, "\t");
         jobs_cell(&cells, jobs_text(trial, "reason"));
         kerf_text_add(&cells, "\n");
     }

@@ -170,6 +170,14 @@ void quantity_seconds(struct kerf_text *text, double seconds) {
     kerf_text_printf(text, "%.*f %s", digits, value, units[unit].name);
 }
 
+void quantity_joules(struct kerf_text *text, double joules, int digits) {
+    static const char *const units[] = {"J", "kJ", "MJ", "GJ", "TJ"};
+    size_t unit = 0;
+    const double next = 1000 - 0.5 * pow(10, 3 - digits); /* it would be printed as 1000 */
+    while (isfinite(joules) && fabs(joules) >= next && unit + 1 < sizeof units / sizeof *units) joules /= 1000, unit++;
+    kerf_text_printf(text, "%.*g %s", digits, joules, units[unit]);
+}
+
 void quantity_count(struct kerf_text *text, int64_t count) {
     char digits[32];
     int length = snprintf(digits, sizeof digits, "%lld", (long long)count);

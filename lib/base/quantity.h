@@ -17,9 +17,10 @@ int duration_read(const char *text, double *ret_seconds);
 void duration_write(struct kerf_text *out, double seconds);
 
 /* A number with its unit: quantity_bytes(63.7e9) "63.7 GB" (decimal units), quantity_seconds(0.26) "260 ms",
- * quantity_count(1818) "1,818". */
+ * quantity_count(1818) "1,818", and with as many digits as are asked for quantity_joules(2412620, 6) "2.41262 MJ". */
 void quantity_bytes(struct kerf_text *text, double bytes);
 void quantity_seconds(struct kerf_text *text, double seconds);
+void quantity_joules(struct kerf_text *text, double joules, int digits);
 void quantity_count(struct kerf_text *text, int64_t count);
 
 /* "13.4 %" for 2 / 15: an upper limit above 0, which is rounded up. */

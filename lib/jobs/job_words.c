@@ -2,6 +2,7 @@
 /* The names of stages, types and statuses, and why a batch size was picked, as one line for people. */
 #include <inttypes.h>
 #include <math.h>
+#include "base/quantity.h"
 #include "kerf/jobs.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
@@ -34,18 +35,20 @@ static void say_round(const struct kerf_job_reason *reason, struct kerf_text *ou
 }
 
 /* In joules: a reward is minus the cost, or minus its logarithm. */
-static double cost_of(const struct kerf_job_reason *reason, double reward) {
-    return reason->log_scale ? exp(-reward) : -reward;
+static void say_cost(const struct kerf_job_reason *reason, double reward, struct kerf_text *out) {
+    quantity_joules(out, reason->log_scale ? exp(-reward) : -reward, 6);
 }
 
 static void say_sample(const struct kerf_job_reason *reason, struct kerf_text *out) {
-    kerf_text_printf(
-        out, "exploiting %" PRId64 ": of %d arm%s it drew the lowest cost %.6g J (mean %.6g J over %" PRId64 " run%s)",
-        reason->batch_size, (int)reason->num_arms, reason->num_arms == 1 ? "" : "s", cost_of(reason, reason->sample),
-        cost_of(reason, reason->mean), reason->observations, reason->observations == 1 ? "" : "s");
-    if (reason->second_size)
-        kerf_text_printf(out, ", next is %" PRId64 " with %.6g J", reason->second_size,
-                         cost_of(reason, reason->second_sample));
+    kerf_text_printf(out, "exploiting %" PRId64 ": of %d arm%s it drew the lowest cost ", reason->batch_size,
+                     (int)reason->num_arms, reason->num_arms == 1 ? "" : "s");
+    say_cost(reason, reason->sample, out);
+    kerf_text_add(out, " (mean ");
+    say_cost(reason, reason->mean, out);
+    kerf_text_printf(out, " over %" PRId64 " run%s)", reason->observations, reason->observations == 1 ? "" : "s");
+    if (reason->second_size == 0) return;
+    kerf_text_printf(out, ", next is %" PRId64 " with ", reason->second_size);
+    say_cost(reason, reason->second_sample, out);
 }
 
 void kerf_job_reason_text(const struct kerf_job_reason *reason, struct kerf_text *out) {

@@ -185,6 +185,27 @@ static const char *format_count(struct kerf_text *text, int64_t count) {
     return text->data;
 }
 
+static const char *format_joules(struct kerf_text *text, double joules, int digits) {
+    kerf_text_clear(text);
+    quantity_joules(text, joules, digits);
+    return text->data;
+}
+
+static void joules(void **state) {
+    (void)state;
+    struct kerf_text text = {0};
+    assert_string_equal(format_joules(&text, 0, 6), "0 J");
+    assert_string_equal(format_joules(&text, 999.5, 6), "999.5 J");
+    assert_string_equal(format_joules(&text, 999.5, 3), "1 kJ");
+    assert_string_equal(format_joules(&text, 999.9996, 6), "1 kJ");
+    assert_string_equal(format_joules(&text, 56020, 6), "56.02 kJ");
+    assert_string_equal(format_joules(&text, 2412620, 6), "2.41262 MJ");
+    assert_string_equal(format_joules(&text, -2412620, 3), "-2.41 MJ");
+    assert_string_equal(format_joules(&text, 1e18, 6), "1e+06 TJ");
+    assert_string_equal(format_joules(&text, (double)INFINITY, 6), "inf J");
+    kerf_text_free(&text);
+}
+
 static void at_most(void **state) {
     (void)state;
     static const struct {
@@ -413,6 +434,7 @@ int main(void) {
         cmocka_unit_test(clear_keeps_the_memory),
         cmocka_unit_test(fails_once_and_for_all),
         cmocka_unit_test(failed_printf_leaves_the_text),
+        cmocka_unit_test(joules),
         cmocka_unit_test(at_most),
         cmocka_unit_test(bytes),
         cmocka_unit_test(seconds),
