@@ -176,7 +176,8 @@ static const struct option tune_option_table[] = {
      .value = "TIME",
      .minimum = DBL_MIN,
      .maximum = 1e9,
-     .help = "How long a worker may take until it is ready, or a program until its first line (default: 10m)."},
+     .help = "How long a worker or a server may take until it is ready, a program until its first line, and --prepare "
+             "and --cleanup until they end (default: 10m)."},
     {.name = "trial-timeout",
      .type = OPTION_DURATION,
      AT(trial_timeout_s),

@@ -9,7 +9,8 @@
  * until it succeeds, and measures nothing: it is the warm-up too. Each trial is then one run of the client, from its
  * start to its end. Its time, or a number that it prints, is the value; processor time and memory are the server's.
  *
- * After a trial that failed or was cut the server is started anew: what it was asked may still keep it busy.
+ * After a trial that was cut, or failed other than by a broken limit, the server is started anew: what it was asked may
+ * still keep it busy.
  */
 #include <math.h>
 #include <stdio.h>

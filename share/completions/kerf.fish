@@ -264,7 +264,7 @@ complete -c kerf -n '__kerf_at tune' -l prepare -x -d 'A shell command that runs
 complete -c kerf -n '__kerf_at tune' -l cleanup -x -d 'A shell command like that of --prepare that runs after each measurement, and when kerf is interrupted'
 complete -c kerf -n '__kerf_at tune' -l budget -x -d 'Stop after this time in any case, such as 10m (default: never)'
 complete -c kerf -n '__kerf_at tune' -l max-observations -x -d 'Stop after this many measurements (default: what the policy finds useful)'
-complete -c kerf -n '__kerf_at tune' -l load-timeout -x -d 'How long a worker may take until it is ready, or a program until its first line (default: 10m)'
+complete -c kerf -n '__kerf_at tune' -l load-timeout -x -d 'How long a worker or a server may take until it is ready, a program until its first line, and --prepare and --cleanup until they end (default: 10m)'
 complete -c kerf -n '__kerf_at tune' -l trial-timeout -x -d 'How long one measurement may take after that; a longer one counts as a hang (default: ten times the longest one so far, and at least a minute; an hour for the first)'
 complete -c kerf -n '__kerf_at tune' -l memory-cap -x -d 'Memory that a measurement may use with its children, such as 16GiB (default: all there is)'
 complete -c kerf -n '__kerf_at tune' -l interference -x -a 'remeasure ignore' -d 'What to do if other programs kept the machine busy: measure again (default), or ignore it'
