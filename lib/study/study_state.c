@@ -253,6 +253,55 @@ int32_t kerf_study_replay(const struct kerf_study_record *record, const char *po
     return code;
 }
 
+/* The entries in the order in which they began; they are in the order in which they ended. */
+static int compare_starts(const void *a, const void *b, void *context) {
+    const struct kerf_study_record *record = *(const struct kerf_study_record *const *)context;
+    const int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    double left_s = record->entries[left].result.observation.start_s,
+           right_s = record->entries[right].result.observation.start_s;
+    return left_s != right_s ? (left_s > right_s) - (left_s < right_s) : (left > right) - (left < right);
+}
+
+/* Adds the entries that had ended when entry `next` began; of one slot all before it. */
+static int32_t add_ended(const struct kerf_study_record *record, int32_t next, struct kerf_study_state *state,
+                         struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = state->num_entries; code == KERF_OK && i < record->num_entries; i++) {
+        int is_later = record->request.slots == 1
+                           ? i >= next
+                           : next < record->num_entries && record->entries[i].result.observation.end_s >
+                                                               record->entries[next].result.observation.start_s;
+        if (is_later) break;
+        code = study_state_add(state, &record->entries[i], record->seconds ? record->seconds[i] : NAN, err);
+    }
+    return code;
+}
+
+/* Each decision with what was known then, while the other slots' trials ran. */
+static int32_t decide_again(const struct kerf_study_record *record, struct kerf_study_state *state,
+                            struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
+    int32_t count = record->num_entries, slots = record->request.slots, code = KERF_OK;
+    int32_t *order = calloc((size_t)count + 1, sizeof *order), *running = calloc((size_t)slots, sizeof *running),
+            *pending = calloc((size_t)slots, sizeof *pending);
+    if (order == NULL || running == NULL || pending == NULL) code = error_no_memory(err, "a replay");
+    for (int32_t i = 0; code == KERF_OK && i <= count; i++) order[i] = i;
+    for (int32_t s = 0; code == KERF_OK && s < slots; s++) running[s] = -1;
+    if (code == KERF_OK && slots > 1) qsort_r(order, (size_t)count, sizeof *order, compare_starts, &record);
+    for (int32_t i = 0; code == KERF_OK && i <= count; i++) {
+        int32_t next = order[i], slot = next < count ? record->entries[next].result.observation.slot : 0, num = 0;
+        code = add_ended(record, next, state, err);
+        for (int32_t s = 0; s < slots; s++)
+            if (running[s] >= state->num_entries)
+                pending[num++] = record->entries[running[s]].result.observation.setting;
+        if (code == KERF_OK) code = kerf_tune_study_next(state->study, pending, num, slot, &ret_decisions[next], err);
+        running[slot] = next;
+    }
+    free(order);
+    free(running);
+    free(pending);
+    return code;
+}
+
 int32_t kerf_study_decisions(const struct kerf_study_record *record, const char *policy,
                              struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
     struct kerf_study_request request = record->request;
@@ -264,11 +313,7 @@ int32_t kerf_study_decisions(const struct kerf_study_record *record, const char 
     int32_t code = study_state_create(&origin, &state, err);
     if (code != KERF_OK) return code;
     assert(state);
-    for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
-        code = kerf_tune_study_next(state->study, NULL, 0, 0, &ret_decisions[i], err);
-        if (code == KERF_OK && i < record->num_entries)
-            code = study_state_add(state, &record->entries[i], record->seconds ? record->seconds[i] : NAN, err);
-    }
+    code = decide_again(record, state, ret_decisions, err);
     kerf_study_state_free(state);
     return code;
 }

@@ -125,25 +125,65 @@ static off_t size_of(const char *path) {
     return status.st_size;
 }
 
-/* A study that is killed does not tell how long it ran: the trials of one slot add up, those of several overlap. */
+/* A study that is killed does not tell how long it ran: the trials of a worker, which may have any clock, add up; all
+ * others are by kerf's clock. */
 static void a_killed_study_ran_as_long_as_its_trials(void **state) {
     (void)state;
-    for (int32_t slots = 1; slots <= 2; slots++) {
+    static const struct {
+        const char *protocol;
+        int32_t slots;
+        double elapsed_s;
+    } cases[] = {{"worker", 1, 4 + 3 + 2 * 0.25}, {"worker", 2, 1 + 4}, {"exit", 1, 1 + 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char id[KERF_STUDY_ID_SIZE] = "";
         struct kerf_study_request request = usual();
         struct kerf_tune_space *space;
         struct study_journal *journal;
-        request.slots = slots;
+        request.protocol = cases[i].protocol;
+        request.slots = cases[i].slots;
         assert_int_equal(kerf_study_request_space(&request, &space, NULL), KERF_OK);
         assert_int_equal(study_journal_create(&request, id, &journal, NULL), KERF_OK);
         add(journal, space, 0, 4);
         add(journal, space, 1, 3);
         study_journal_close(journal);
         struct kerf_study_record *record = read_back(id);
-        assert_true(record->elapsed_s == (slots == 1 ? 4 + 3 + 2 * 0.25 : 1 + 4));
+        assert_true(record->elapsed_s == cases[i].elapsed_s);
         kerf_study_record_free(record);
         kerf_tune_space_free(space);
     }
+}
+
+/* What two slots measured at the same time was decided without each other's results. */
+static void slots_decide_with_what_was_known(void **state) {
+    (void)state;
+    static const struct {
+        double start_s, end_s;
+        int knows_nothing;
+    } times[] = {{1, 3, 1}, {2, 4, 1}, {3.5, 5, 0}};
+    char id[KERF_STUDY_ID_SIZE] = "";
+    struct kerf_study_request request = usual();
+    struct kerf_tune_space *space;
+    struct study_journal *journal;
+    struct kerf_tune_decision decisions[4];
+    request.slots = 2;
+    request.defaults = NULL;
+    assert_int_equal(kerf_study_request_space(&request, &space, NULL), KERF_OK);
+    assert_int_equal(study_journal_create(&request, id, &journal, NULL), KERF_OK);
+    for (int32_t i = 0; i < 3; i++) {
+        struct kerf_study_entry one = entry(i, times[i].end_s - times[i].start_s);
+        one.result.observation.start_s = times[i].start_s;
+        one.result.observation.end_s = times[i].end_s;
+        one.result.observation.slot = i % 2;
+        assert_int_equal(study_journal_add(journal, space, &one, NAN, NULL), KERF_OK);
+    }
+    study_journal_close(journal);
+    struct kerf_study_record *record = read_back(id);
+    assert_int_equal(kerf_study_decisions(record, NULL, decisions, NULL), KERF_OK);
+    for (int32_t i = 0; i < 3; i++)
+        assert_int_equal(strstr(decisions[i].reason, "nothing is known yet") != NULL, times[i].knows_nothing);
+    assert_int_not_equal(decisions[2].setting, 1); /* it runs */
+    kerf_study_record_free(record);
+    kerf_tune_space_free(space);
 }
 
 /* A study that goes on has not ended, even before its next measurement. */
@@ -182,7 +222,7 @@ static void a_line_cut_off_is_taken_away(void **state) {
         struct kerf_study_record *record = read_back(id);
         assert_int_equal(record->num_entries, 1);
         assert_string_equal(record->stopped, "");
-        assert_true(fabs(record->elapsed_s - 0.35) < 1e-12);
+        assert_true(fabs(record->elapsed_s - 1.1) < 1e-12);
         assert_int_equal(study_journal_resume(record, &journal, NULL), KERF_OK);
         kerf_study_record_free(record);
         add(journal, space, 2, 0.3);
@@ -545,6 +585,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(both_objectives_are_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_killed_study_ran_as_long_as_its_trials, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(slots_decide_with_what_was_known, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_resumed_study_has_not_ended, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_line_cut_off_is_taken_away, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(two_do_not_write_to_one, make_folder, empty_folder),
