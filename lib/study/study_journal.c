@@ -650,7 +650,7 @@ static int32_t read_lines(struct kerf_study_record *record, FILE *file, int peek
     return code;
 }
 
-/* Of a study that crashed. Trials of several slots run at the same time; their times are by kerf's clock. */
+/* Of a study that crashed. Times are by kerf's clock, but those of a single worker, whose trials add up. */
 static double least_elapsed_s(const struct kerf_study_record *record) {
     double sum_s = 0, last_s = 0;
     for (int32_t i = 0; i < record->num_entries; i++) {
@@ -658,7 +658,7 @@ static double least_elapsed_s(const struct kerf_study_record *record) {
         sum_s += result->wall_s + result->load_s;
         last_s = fmax(last_s, result->observation.end_s);
     }
-    return record->request.slots > 1 ? last_s : sum_s;
+    return record->request.slots == 1 && strcmp(record->request.protocol, "worker") == 0 ? sum_s : last_s;
 }
 
 static int32_t open_and_read(const char *study, int peek, struct kerf_study_record **ret_record,
