@@ -28,12 +28,22 @@ static double number_of(const json_t *root, const char *key) {
     return isfinite(number) ? number : (double)NAN;
 }
 
-static int32_t failure_of(const json_t *root, const char *error) {
-    const char *kind = json_string_value(json_object_get(root, "kind"));
-    if (kind == NULL) return says_out_of_memory(error) ? KERF_TUNE_FAILURE_MEMORY : KERF_TUNE_FAILURE_OTHER;
-    if (strcmp(kind, "memory") == 0) return KERF_TUNE_FAILURE_MEMORY;
-    if (strcmp(kind, "crash") == 0) return KERF_TUNE_FAILURE_CRASH;
-    return KERF_TUNE_FAILURE_OTHER;
+static void read_error(const json_t *root, struct worker_answer *answer) {
+    const char *text = json_string_value(json_object_get(root, "error")),
+               *kind = json_string_value(json_object_get(root, "kind"));
+    if (text == NULL) text = "";
+    answer->says = WORKER_ERROR;
+    quote_line(*text ? text : "the worker gives no reason", answer->text, sizeof answer->text);
+    if (!tells(root, "kind"))
+        answer->failure = says_out_of_memory(text) ? KERF_TUNE_FAILURE_MEMORY : KERF_TUNE_FAILURE_OTHER;
+    else if (kind && strcmp(kind, "memory") == 0)
+        answer->failure = KERF_TUNE_FAILURE_MEMORY;
+    else if (kind && strcmp(kind, "crash") == 0)
+        answer->failure = KERF_TUNE_FAILURE_CRASH;
+    else if (kind && strcmp(kind, "other") == 0)
+        answer->failure = KERF_TUNE_FAILURE_OTHER;
+    else
+        bad(answer, "the kind of the worker's error is none of memory, crash and other");
 }
 
 static void read_clock(const json_t *root, struct worker_answer *answer) {
@@ -50,10 +60,7 @@ static void read_answer(const json_t *root, struct worker_answer *answer) {
     int has_result = tells(root, "value") || tells(root, "censored");
     const char *key = tells(root, "censored") ? "censored" : "value";
     if (error && (!json_is_null(error) || !has_result)) { /* with an error, a value does not count */
-        const char *text = json_is_string(error) ? json_string_value(error) : "";
-        answer->says = WORKER_ERROR;
-        quote_line(*text ? text : "the worker gives no reason", answer->text, sizeof answer->text);
-        answer->failure = failure_of(root, text);
+        read_error(root, answer);
         return;
     }
     if (json_object_get(root, key) == NULL) {
