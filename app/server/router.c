@@ -156,33 +156,48 @@ static int redirect(const struct router *router, struct exchange *exchange) {
 
 /* ---- The query ------------------------------------------------------------------------------------------------- */
 
-static int has_parameter(const struct route *route, const char *name, size_t length) {
-    for (const struct schema_field *field = route->query; field && field->name; field++)
-        if (strlen(field->name) == length && memcmp(field->name, name, length) == 0) return 1;
-    return 0;
+/* Which of the route's parameters it is; -1: none. */
+static int find_parameter(const struct route *route, const char *name, size_t length) {
+    for (int i = 0; route->query && route->query[i].name; i++)
+        if (strlen(route->query[i].name) == length && memcmp(route->query[i].name, name, length) == 0) return i;
+    return -1;
 }
 
-/* A parameter that a route does not have would be ignored, and the answer not be what was asked for. Only for kerf's
- * own API: Zeus's server ignores them, and a page keeps its state there. 1: the request was answered. */
+static void refuse_unknown(struct exchange *exchange, const struct route *route, const char *name, int length) {
+    struct kerf_text why = {0};
+    kerf_text_printf(&why, "unknown parameter '%.*s'; %s takes ", length, name, route->pattern);
+    for (const struct schema_field *field = route->query; field && field->name; field++)
+        kerf_text_printf(&why, "%s%s=", field == route->query ? "" : ", ", field->name);
+    kerf_text_add(&why, route->query ? "" : "none");
+    exchange_detail(exchange, 400, why.data ? why.data : "unknown parameter");
+    kerf_text_free(&why);
+}
+
+/* A parameter that a route does not have, or that is given twice, would be ignored, and the answer not be what was asked
+ * for. Only for kerf's own API: Zeus's server ignores them, and a page keeps its state there. 1: the request was
+ * answered. */
 static int refuses_query(struct exchange *exchange, const struct route *route) {
     const char *at = exchange->query.bytes, *end = at + exchange->query.length;
+    uint64_t seen = 0;
     if (!route_is_own(route)) return 0;
     for (; at < end; at += at < end) {
         const char *next = memchr(at, '&', (size_t)(end - at));
         if (next == NULL) next = end;
         const char *name = at, *equals = memchr(at, '=', (size_t)(next - at));
         at = next;
-        if (name == next || (equals && has_parameter(route, name, (size_t)(equals - name)))) continue;
-        struct kerf_text why = {0};
-        kerf_text_add(&why, "unknown parameter '");
-        kerf_text_write(&why, name, (size_t)((equals ? equals : next) - name));
-        kerf_text_printf(&why, "'; %s takes ", route->pattern);
-        for (const struct schema_field *field = route->query; field && field->name; field++)
-            kerf_text_printf(&why, "%s%s=", field == route->query ? "" : ", ", field->name);
-        kerf_text_add(&why, route->query ? "" : "none");
-        exchange_detail(exchange, 400, why.data ? why.data : "unknown parameter");
-        kerf_text_free(&why);
-        return 1;
+        if (name == next) continue;
+        int which = equals ? find_parameter(route, name, (size_t)(equals - name)) : -1;
+        if (which < 0) {
+            refuse_unknown(exchange, route, name, (int)((equals ? equals : next) - name));
+            return 1;
+        }
+        if (seen >> which & 1) {
+            exchange_detail(
+                exchange, 400,
+                arena_printf(&exchange->arena, "the parameter '%s' is given twice", route->query[which].name));
+            return 1;
+        }
+        seen |= (uint64_t)1 << which;
     }
     return 0;
 }

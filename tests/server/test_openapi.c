@@ -404,6 +404,8 @@ static void test_unknown_parameters(void **state) {
     expect(400, "/api/v1/jobs", "GET", "/api/v1/jobs?limit", NULL);
     expect(400, "/api/v1/studies", "GET", "/api/v1/studies?limit=1", NULL);
     assert_non_null(strstr(reply.body, "unknown parameter 'limit'; /api/v1/studies takes none"));
+    expect(400, "/api/v1/jobs", "GET", "/api/v1/jobs?limit=2&after=a&limit=3", NULL);
+    assert_non_null(strstr(reply.body, "the parameter 'limit' is given twice"));
     expect(400, "/api/v1/plan", "POST", "/api/v1/plan?formt=svg", "{}");
     expect(200, "/api/v1/jobs", "GET", "/api/v1/jobs?&limit=1&", NULL);
     expect(200, "/metrics", "GET", "/metrics?x=1", NULL);
