@@ -112,8 +112,10 @@ static int32_t fill(struct kerf_study_state *state, const struct study_origin *o
     if (code == KERF_OK) code = study_key_check(origin->request, err);
     if (code == KERF_OK) code = find_earlier(state, err);
     if (code == KERF_OK) code = make_study(state, err);
-    for (int32_t i = 0; code == KERF_OK && record && i < record->num_entries; i++)
+    for (int32_t i = 0; code == KERF_OK && record && i < record->num_entries; i++) {
         code = study_state_add(state, &record->entries[i], record->seconds ? record->seconds[i] : NAN, err);
+        if (code != KERF_OK && err) error_set_file(err, record->path);
+    }
     return code;
 }
 

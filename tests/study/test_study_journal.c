@@ -186,6 +186,22 @@ static void slots_decide_with_what_was_known(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* What no run can have measured is told with the journal's name. */
+static void an_impossible_time_is_told(void **state) {
+    (void)state;
+    char id[KERF_STUDY_ID_SIZE] = "";
+    const struct kerf_tune_space *space;
+    struct study_journal *journal = begin(id, &space);
+    struct kerf_study_state *study = NULL;
+    struct kerf_error err;
+    add(journal, space, 0, -1);
+    study_journal_close(journal);
+    struct kerf_study_record *record = read_back(id);
+    assert_int_equal(kerf_study_replay(record, NULL, &study, &err), KERF_EINVALID);
+    assert_string_equal(err.file, record->path);
+    kerf_study_record_free(record);
+}
+
 /* A study that goes on has not ended, even before its next measurement. */
 static void a_resumed_study_has_not_ended(void **state) {
     (void)state;
@@ -586,6 +602,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(both_objectives_are_read_back, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_killed_study_ran_as_long_as_its_trials, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(slots_decide_with_what_was_known, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(an_impossible_time_is_told, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_resumed_study_has_not_ended, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_line_cut_off_is_taken_away, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(two_do_not_write_to_one, make_folder, empty_folder),
