@@ -257,10 +257,11 @@ static void program_was_good(struct slot *slot) {
     }
 }
 
-void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
+void slot_stray_line(const struct slot *slot, char *line, size_t length) {
     if (slot->runner->command.show_output) return; /* it is there already */
-    program_pass_on(line, length);
-    program_pass_on("\n", 1);
+    line[length] = '\n'; /* in the place of its NUL: one write, as a worker may print millions of lines */
+    program_pass_on(line, length + 1);
+    line[length] = 0;
 }
 
 /* ---- Starting programs --------------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ struct kerf_trial_runner {
 };
 
 /* Passes a line of a worker's standard output that is not an answer on to standard error. */
-void slot_stray_line(const struct slot *slot, const char *line, size_t length);
+void slot_stray_line(const struct slot *slot, char *line, size_t length);
 
 /* ---- From phase to phase ------------------------------------------------------------------------------------ */
 
