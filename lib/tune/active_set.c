@@ -52,7 +52,8 @@ static double rank_of(const struct kerf_tune_study *study, int32_t setting) {
 static int32_t next_best(const struct kerf_tune_study *study, double rank, int32_t setting) {
     int32_t best = -1;
     double best_rank = INFINITY;
-    for (int32_t i = 0; i < study->space->num_settings; i++) {
+    for (int32_t run = 0; run < study->num_observations; run++) {
+        int32_t i = study->observations[run].setting;
         double own = rank_of(study, i);
         if (isnan(own) || own < rank || (own == rank && tune_space_compare(study->space, i, setting) <= 0)) continue;
         if (best < 0 || own < best_rank || (own == best_rank && tune_space_compare(study->space, i, best) < 0))
@@ -109,7 +110,7 @@ static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng
 
 static void take_at_random(struct choice *choice) {
     struct kerf_tune_study *study = choice->study;
-    struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
+    struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->turn);
     for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++) {
         int32_t setting = known_settings_meet_at_random(study, &rng);
         if (setting >= 0) take_open(choice, tries % 2 ? rounded(choice, setting, &rng) : setting);
@@ -164,16 +165,26 @@ static int choose_anew(struct kerf_tune_study *study) {
 }
 
 /* A new set with the 4th, 8th, 12th, 16th, 24th, 32nd, ... informative observation. */
-static int32_t generation_of(int32_t informative) { return informative < 16 ? informative / 4 : 2 + informative / 8; }
+static int32_t turn_of(int32_t informative) { return informative < 16 ? informative / 4 : 2 + informative / 8; }
 
 int active_set_is_due(const struct kerf_tune_study *study) {
-    return study->num_active < study->space->num_settings &&
-           generation_of(history_informative(study)) != study->generation;
+    return study->num_active < study->space->num_settings && turn_of(history_informative(study)) != study->turn;
+}
+
+/* The last run was of a setting that is not modelled, as one that a precaution or the caller chose. */
+static int leaves_out_last(const struct kerf_tune_study *study) {
+    const struct kerf_tune_observation *last =
+        study->num_observations > 0 ? &study->observations[study->num_observations - 1] : NULL;
+    if (last == NULL || !observation_is_informative(last)) return 0;
+    for (int32_t i = 0; i < study->num_active; i++)
+        if (study->active[i] == last->setting) return 0;
+    return 1;
 }
 
 int active_set_update(struct kerf_tune_study *study) {
-    int32_t generation = generation_of(history_informative(study));
-    if (study->active && (study->num_active == study->space->num_settings || generation == study->generation)) return 1;
-    study->generation = generation;
+    int is_whole = study->num_active == study->space->num_settings;
+    if (study->active && (is_whole || (!active_set_is_due(study) && !leaves_out_last(study)))) return 1;
+    study->generation++;
+    study->turn = turn_of(history_informative(study));
     return choose_anew(study);
 }

@@ -51,6 +51,7 @@ struct kerf_tune_study {
 
     int32_t *active; /* [num_active] settings that are modelled, in the order of the grid (active_set.c) */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
+    int32_t turn;                   /* the last at which the set was due */
     int32_t *proposed; /* [num_proposed] settings that the policy's model wants in the next active set (proposals.c) */
     int32_t num_proposed;
     double unseen; /* how probable a better one outside of it is; NAN: not known */

@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "kerf/tune.h"
+#include "rough_bed.h"
 
 enum { SURFACES = 24, UBATCHES = 9, SETTINGS_MAX = 64 };
 
@@ -114,13 +115,6 @@ static void recommendations_are_within_the_margin(void **state) {
 
 /* ---- Rough surfaces ---------------------------------------------------------------------------------------------- */
 
-struct rough {
-    const char *params[2];
-    double (*truth)(const int64_t *of);
-    double noise, slow;                      /* slow: the share of runs that take a quarter longer */
-    int32_t studies, right_least, runs_most; /* of the studies; and each */
-};
-
 static double tile(const int64_t *of) {
     double b = (double)of[0];
     return (1 + 4 / b + 0.004 * b) * (of[0] % 8 ? 1.15 : 1);
@@ -150,71 +144,6 @@ static double two_tiles(const int64_t *of) {
 static double words(const int64_t *of) {
     static const double values[] = {1.3, 1.1, 1.12, 1, 1.25, 1.08, 1.4, 1.04, 1.9, 1.15, 1.2, 1.06};
     return values[of[0]];
-}
-
-static double truth_of(const struct rough *rough, const struct kerf_tune_space *space, int32_t setting) {
-    int64_t of[2] = {0, 0};
-    for (int32_t k = 0; k < space->num_params; k++) {
-        int32_t at = space->values[(int64_t)setting * space->num_params + k];
-        of[k] = space->params[k].kind == KERF_TUNE_INTEGER ? space->params[k].integers[at] : at;
-    }
-    return rough->truth(of);
-}
-
-struct rough_result {
-    int32_t right, runs;
-    double said;
-    struct kerf_tune_answer answer; /* without its settings */
-    struct kerf_tune_modes modes;
-};
-
-/* size: of the machine; 0: none is known. */
-static struct rough_result study_machine(const struct rough *rough, int64_t seed, int32_t max_observations,
-                                         int64_t size) {
-    struct kerf_tune_space *space;
-    struct kerf_tune_question question;
-    struct kerf_tune_study *study;
-    struct kerf_tune_decision decision;
-    struct pcg64 rng = random_seed((uint64_t)seed + 4000);
-    struct rough_result result = {0};
-    double best = INFINITY, clock = 0;
-    assert_int_equal(kerf_tune_space_create(rough->params, rough->params[1] ? 2 : 1, NULL, 0, NULL, &space, NULL),
-                     KERF_OK);
-    for (int32_t i = 0; i < space->num_settings; i++) best = fmin(best, truth_of(rough, space, i));
-    kerf_tune_question_defaults(&question);
-    question.space = space;
-    question.is_time = 1;
-    question.seed = seed;
-    question.max_observations = max_observations;
-    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
-    assert_int_equal(kerf_tune_study_sizes(study, &size, size > 0, NULL), KERF_OK);
-    for (;;) {
-        assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
-        if (decision.action == KERF_TUNE_STOP) break;
-        double value = truth_of(rough, space, decision.setting) * exp(random_normal(&rng, 0, rough->noise));
-        if (rough->slow > 0 && random_double(&rng) < rough->slow) value *= 1.25;
-        int32_t stopped = decision.limit > 0 && value > decision.limit;
-        struct kerf_tune_observation o = {.setting = decision.setting,
-                                          .outcome = stopped ? KERF_TUNE_CENSORED : KERF_TUNE_VALUE,
-                                          .value = stopped ? decision.limit : value,
-                                          .start_s = clock};
-        o.end_s = clock = clock + o.value;
-        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
-        result.runs++;
-    }
-    assert_int_equal(kerf_tune_study_answer(study, &result.answer, NULL), KERF_OK);
-    result.right = truth_of(rough, space, result.answer.best) <= 1.03 * best + 1e-12;
-    result.said = result.answer.settings[result.answer.best].probability_within;
-    result.answer.settings = NULL;
-    result.modes.size = sizeof result.modes;
-    assert_int_equal(kerf_tune_study_modes(study, &result.modes, NULL), KERF_OK);
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(space);
-    return result;
-}
-
-static struct rough_result study_rough(const struct rough *rough, int64_t seed, int32_t max_observations) {
-    return study_machine(rough, seed, max_observations, 0);
 }
 
 static void rough_surfaces_are_found(void **state) {
@@ -362,12 +291,6 @@ static void a_pair_is_looked_at_often(void **state) {
     assert_float_equal(probability_of_pair(settings, values, 6), 0.9513, 0.001);
 }
 
-/* Threads that share two nodes of 28 cores evenly, and none beside them do. */
-static double even(const int64_t *of) {
-    double t = (double)of[0];
-    return (1 + 0.02 * (t - 1) + 0.0006 * t * (t - 1)) / t * (of[0] == 56 ? 0.88 : 1);
-}
-
 /* Just beyond what counts as right. */
 static double two(const int64_t *of) { return of[0] > 1 ? 1.04 : 1; }
 
@@ -384,122 +307,6 @@ static void few_sizes_are_looked_at_often(void **state) {
     }
     assert_in_range(right, rough.right_least, rough.studies);
     if (said < 0.95) fail_msg("said %.3f", said);
-}
-
-/* What the machine says of itself is looked at before a study is sure, whatever lies beside it. */
-static void sizes_of_the_machine_are_tried(void **state) {
-    static const struct rough rough = {{"t=1..112", NULL}, even, 0.02, 0, 10, 9, 0};
-    int32_t unknown = 0, known = 0;
-    (void)state;
-    for (int64_t seed = 0; seed < rough.studies; seed++) {
-        known += study_machine(&rough, seed, 0, 56).right;
-        unknown += study_machine(&rough, seed, 0, 0).right;
-    }
-    assert_in_range(known, rough.right_least, rough.studies);
-    assert_true(unknown < known);
-}
-
-/* As many threads as there are processors are fast, and one more are slow. */
-static double step(const int64_t *of) {
-    double t = (double)of[0];
-    return (1 + 0.02 * (t - 1) + 0.0003 * t * (t - 1)) / t * (of[0] == 56 ? 0.92 : 1) * (t > 56 ? 1.2 : 1);
-}
-
-/* The gap in which a step lies is halved, although nothing tells of it. */
-static void the_last_value_before_a_step_is_found(void **state) {
-    static const struct rough rough = {{"t=1..112", NULL}, step, 0.02, 0, 20, 19, 0};
-    int32_t right = 0;
-    (void)state;
-    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
-    assert_in_range(right, rough.right_least, rough.studies);
-}
-
-/* As many threads as cores, and a cliff behind them. */
-static double cores(const int64_t *of) {
-    double t = (double)(of[0] < 8 ? of[0] : 8);
-    return (1 + 0.03 * (t - 1)) / t * (of[0] > 8 ? 1.6 + 0.05 * ((double)of[0] - 8) : 1);
-}
-
-/* On a machine of two modes all runs of the best but one may have been slow ones, and look like the cliff. */
-static void one_slow_run_rules_nothing_out(void **state) {
-    static const struct rough rough = {{"t=1..32", NULL}, cores, 0.02, 0.3, 100, 95, 0};
-    int32_t right = 0;
-    (void)state;
-    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
-    assert_in_range(right, rough.right_least, rough.studies);
-}
-
-/* What a study of 1 to 32 threads measures next, after these runs. */
-struct told {
-    int32_t threads;
-    double value;
-    int32_t is_stopped;
-};
-
-static void assert_next(const struct told *told, size_t num, int64_t seed, int32_t threads, const char *reason) {
-    const char *params[] = {"t=1..32"};
-    struct kerf_tune_space *space;
-    struct kerf_tune_question question;
-    struct kerf_tune_study *study;
-    struct kerf_tune_decision decision;
-    double clock = 1;
-    assert_int_equal(kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
-    kerf_tune_question_defaults(&question);
-    question.space = space;
-    question.is_time = 1;
-    question.seed = seed;
-    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
-    for (size_t i = 0; i < num; i++) {
-        struct kerf_tune_observation o = {.setting = told[i].threads - 1,
-                                          .outcome = told[i].is_stopped ? KERF_TUNE_CENSORED : KERF_TUNE_VALUE,
-                                          .value = told[i].value,
-                                          .start_s = clock};
-        o.end_s = clock += 2;
-        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
-    }
-    assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
-    assert_int_equal(decision.action, KERF_TUNE_MEASURE);
-    assert_string_equal(decision.reason, reason);
-    assert_int_equal(decision.setting, threads - 1);
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(space);
-}
-
-/* Eight threads take 0.19 s, and 0.15 s twice: is the machine faster now, so that seven threads, which took 0.17 s, would
- * lead? They are run again before that is said. */
-static void a_changed_machine_is_asked_for_the_leader(void **state) {
-    static const struct told told[] = {
-        {32, 0.4228, 0}, {12, 0.2726, 0}, {1, 0.6554, 1}, {14, 0.2726, 0}, {13, 0.2823, 0}, {5, 0.2764, 0},
-        {8, 0.192, 0},   {2, 0.4486, 1},  {7, 0.1685, 0}, {6, 0.1897, 0},  {9, 0.2545, 0},  {21, 0.3829, 1},
-        {7, 0.1691, 0},  {32, 0.4165, 0}, {6, 0.1893, 0}, {8, 0.1543, 0},  {8, 0.1514, 0}};
-    (void)state;
-    assert_next(told, sizeof told / sizeof *told, 1021, 7,
-                "the leader again: the machine has changed since it was measured");
-}
-
-/* Eight threads took 0.15 s once of three times, and seven never less than 0.167 s. */
-static void what_was_once_faster_is_run_again(void **state) {
-    static const struct told told[] = {{9, 0.2487, 0},  {1, 0.5596, 1},  {15, 0.2913, 0}, {9, 0.2504, 0},
-                                       {12, 0.2711, 0}, {32, 0.5119, 0}, {4, 0.2761, 0},  {6, 0.1904, 0},
-                                       {7, 0.1673, 0},  {22, 0.3812, 1}, {5, 0.281, 0},   {8, 0.1887, 0},
-                                       {2, 0.3782, 1},  {9, 0.2422, 0},  {6, 0.1956, 0},  {6, 0.1907, 0},
-                                       {8, 0.1494, 0},  {8, 0.1877, 0},  {7, 0.1669, 0}};
-    (void)state;
-    assert_next(told, sizeof told / sizeof *told, 20337, 8, "it was once faster than the leader ever was: by chance?");
-}
-
-/* Twelve threads took 0.19 s once, between eleven and fourteen that take 0.15 s: something else kept that run. */
-static void what_one_run_rules_out_is_run_again(void **state) {
-    static const struct told told[] = {
-        {25, 0.1821, 0}, {1, 0.4097, 1},  {6, 0.1787, 0},  {1, 0.4052, 1},  {32, 0.201, 0},  {10, 0.1532, 0},
-        {12, 0.1935, 0}, {18, 0.1594, 0}, {18, 0.1595, 0}, {10, 0.1483, 0}, {8, 0.1622, 0},  {14, 0.1498, 0},
-        {10, 0.1531, 0}, {15, 0.1576, 0}, {17, 0.1581, 0}, {14, 0.1517, 0}, {16, 0.1528, 0}, {9, 0.1603, 0},
-        {19, 0.1606, 0}, {13, 0.1893, 0}, {20, 0.1658, 0}, {3, 0.2571, 0},  {14, 0.1471, 0}, {22, 0.2449, 0},
-        {22, 0.1692, 0}, {22, 0.1679, 0}, {7, 0.1698, 0},  {11, 0.1509, 0}, {24, 0.1799, 0}, {14, 0.1509, 0},
-        {21, 0.1661, 0}, {11, 0.1481, 0}, {11, 0.1517, 0}, {5, 0.1931, 0},  {25, 0.1821, 0}, {13, 0.1537, 0},
-        {13, 0.1552, 0}};
-    (void)state;
-    assert_next(told, sizeof told / sizeof *told, 1, 12, "one run alone speaks against it: was that chance?");
 }
 
 /* Each setting has a time of its own, whatever those beside it have. */
@@ -660,28 +467,14 @@ static void a_fast_value_may_be_one_of_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_as_right_as_they_say),
-        cmocka_unit_test(recommendations_are_within_the_margin),
-        cmocka_unit_test(rough_surfaces_are_found),
-        cmocka_unit_test(what_cannot_be_known_is_not_said),
-        cmocka_unit_test(few_sizes_in_much_noise),
-        cmocka_unit_test(a_flat_axis_hides_nothing),
-        cmocka_unit_test(a_fast_value_may_be_one_of_many),
-        cmocka_unit_test(two_modes_are_told_apart),
-        cmocka_unit_test(noise_of_the_best_counts),
-        cmocka_unit_test(a_pair_is_looked_at_often),
-        cmocka_unit_test(noise_is_not_taken_for_modes),
-        cmocka_unit_test(little_is_said_without_repeats),
-        cmocka_unit_test(sizes_of_the_machine_are_tried),
-        cmocka_unit_test(the_last_value_before_a_step_is_found),
-        cmocka_unit_test(few_sizes_are_looked_at_often),
-        cmocka_unit_test(one_slow_run_rules_nothing_out),
-        cmocka_unit_test(a_changed_machine_is_asked_for_the_leader),
-        cmocka_unit_test(what_was_once_faster_is_run_again),
-        cmocka_unit_test(what_one_run_rules_out_is_run_again),
-        cmocka_unit_test(all_is_tried_where_there_is_no_order),
-        cmocka_unit_test(no_order_counts_in_large_spaces),
-        cmocka_unit_test(slow_settings_count_in_large_spaces),
+        cmocka_unit_test(answers_are_as_right_as_they_say), cmocka_unit_test(recommendations_are_within_the_margin),
+        cmocka_unit_test(rough_surfaces_are_found),         cmocka_unit_test(what_cannot_be_known_is_not_said),
+        cmocka_unit_test(few_sizes_in_much_noise),          cmocka_unit_test(a_flat_axis_hides_nothing),
+        cmocka_unit_test(a_fast_value_may_be_one_of_many),  cmocka_unit_test(two_modes_are_told_apart),
+        cmocka_unit_test(noise_of_the_best_counts),         cmocka_unit_test(a_pair_is_looked_at_often),
+        cmocka_unit_test(noise_is_not_taken_for_modes),     cmocka_unit_test(little_is_said_without_repeats),
+        cmocka_unit_test(few_sizes_are_looked_at_often),    cmocka_unit_test(all_is_tried_where_there_is_no_order),
+        cmocka_unit_test(no_order_counts_in_large_spaces),  cmocka_unit_test(slow_settings_count_in_large_spaces),
         cmocka_unit_test(a_fast_value_is_not_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

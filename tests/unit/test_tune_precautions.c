@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is run before a study says that it is sure: settings at which machines are known to be fast, or slow, and runs of
+ * which one may have been chance. Of whole studies, each with a seed of its own, or of what comes next after told runs.
+ */
+#include "rough_bed.h"
+
+/* Threads that share two nodes of 28 cores evenly, and none beside them do. */
+static double even(const int64_t *of) {
+    double t = (double)of[0];
+    return (1 + 0.02 * (t - 1) + 0.0006 * t * (t - 1)) / t * (of[0] == 56 ? 0.88 : 1);
+}
+
+/* What the machine says of itself is looked at before a study is sure, whatever lies beside it. */
+static void sizes_of_the_machine_are_tried(void **state) {
+    static const struct rough rough = {{"t=1..112", NULL}, even, 0.02, 0, 10, 9, 0};
+    int32_t unknown = 0, known = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) {
+        known += study_machine(&rough, seed, 0, 56).right;
+        unknown += study_machine(&rough, seed, 0, 0).right;
+    }
+    assert_in_range(known, rough.right_least, rough.studies);
+    assert_true(unknown < known);
+}
+
+/* As many threads as there are processors are fast, and one more are slow. */
+static double step(const int64_t *of) {
+    double t = (double)of[0];
+    return (1 + 0.02 * (t - 1) + 0.0003 * t * (t - 1)) / t * (of[0] == 56 ? 0.92 : 1) * (t > 56 ? 1.2 : 1);
+}
+
+/* The gap in which a step lies is halved, although nothing tells of it. */
+static void the_last_value_before_a_step_is_found(void **state) {
+    static const struct rough rough = {{"t=1..112", NULL}, step, 0.02, 0, 20, 19, 0};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
+/* As many threads as cores, and a cliff behind them. */
+static double cores(const int64_t *of) {
+    double t = (double)(of[0] < 8 ? of[0] : 8);
+    return (1 + 0.03 * (t - 1)) / t * (of[0] > 8 ? 1.6 + 0.05 * ((double)of[0] - 8) : 1);
+}
+
+/* On a machine of two modes all runs of the best but one may have been slow ones, and look like the cliff. */
+static void one_slow_run_rules_nothing_out(void **state) {
+    static const struct rough rough = {{"t=1..32", NULL}, cores, 0.02, 0.3, 100, 95, 0};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
+/* What a study measures next, after these runs. */
+struct told {
+    int32_t place; /* of the setting in the grid, from 1 on: the number of threads of 1 to 32 */
+    double value;
+    int32_t is_stopped;
+};
+
+static const char *const threads[] = {"t=1..32", NULL};
+
+static void assert_next(const char *const *params, const struct told *told, size_t num, int64_t seed, int32_t place,
+                        const char *reason) {
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_decision decision;
+    double clock = 1;
+    int32_t num_params = 0;
+    while (params[num_params]) num_params++;
+    assert_int_equal(kerf_tune_space_create(params, num_params, NULL, 0, NULL, &space, NULL), KERF_OK);
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    question.seed = seed;
+    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
+    for (size_t i = 0; i < num; i++) {
+        struct kerf_tune_observation o = {.setting = told[i].place - 1,
+                                          .outcome = told[i].is_stopped ? KERF_TUNE_CENSORED : KERF_TUNE_VALUE,
+                                          .value = told[i].value,
+                                          .start_s = clock};
+        o.end_s = clock += 2;
+        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+    }
+    assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
+    assert_int_equal(decision.action, KERF_TUNE_MEASURE);
+    assert_string_equal(decision.reason, reason);
+    assert_int_equal(decision.setting, place - 1);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+/* Eight threads take 0.19 s, and 0.15 s twice: is the machine faster now, so that seven threads, which took 0.17 s, would
+ * lead? They are run again before that is said. */
+static void a_changed_machine_is_asked_for_the_leader(void **state) {
+    static const struct told told[] = {
+        {32, 0.4228, 0}, {12, 0.2726, 0}, {1, 0.6554, 1}, {14, 0.2726, 0}, {13, 0.2823, 0}, {5, 0.2764, 0},
+        {8, 0.192, 0},   {2, 0.4486, 1},  {7, 0.1685, 0}, {6, 0.1897, 0},  {9, 0.2545, 0},  {21, 0.3829, 1},
+        {7, 0.1691, 0},  {32, 0.4165, 0}, {6, 0.1893, 0}, {8, 0.1543, 0},  {8, 0.1514, 0}};
+    (void)state;
+    assert_next(threads, told, sizeof told / sizeof *told, 1021, 7,
+                "the leader again: the machine has changed since it was measured");
+}
+
+/* Eight threads took 0.15 s once of three times, and seven never less than 0.167 s. */
+static void what_was_once_faster_is_run_again(void **state) {
+    static const struct told told[] = {{9, 0.2487, 0},  {1, 0.5596, 1},  {15, 0.2913, 0}, {9, 0.2504, 0},
+                                       {12, 0.2711, 0}, {32, 0.5119, 0}, {4, 0.2761, 0},  {6, 0.1904, 0},
+                                       {7, 0.1673, 0},  {22, 0.3812, 1}, {5, 0.281, 0},   {8, 0.1887, 0},
+                                       {2, 0.3782, 1},  {9, 0.2422, 0},  {6, 0.1956, 0},  {6, 0.1907, 0},
+                                       {8, 0.1494, 0},  {8, 0.1877, 0},  {7, 0.1669, 0}};
+    (void)state;
+    assert_next(threads, told, sizeof told / sizeof *told, 20337, 8,
+                "it was once faster than the leader ever was: by chance?");
+}
+
+/* Twelve threads took 0.19 s once, between eleven and fourteen that take 0.15 s: something else kept that run. */
+static void what_one_run_rules_out_is_run_again(void **state) {
+    static const struct told told[] = {
+        {25, 0.1821, 0}, {1, 0.4097, 1},  {6, 0.1787, 0},  {1, 0.4052, 1},  {32, 0.201, 0},  {10, 0.1532, 0},
+        {12, 0.1935, 0}, {18, 0.1594, 0}, {18, 0.1595, 0}, {10, 0.1483, 0}, {8, 0.1622, 0},  {14, 0.1498, 0},
+        {10, 0.1531, 0}, {15, 0.1576, 0}, {17, 0.1581, 0}, {14, 0.1517, 0}, {16, 0.1528, 0}, {9, 0.1603, 0},
+        {19, 0.1606, 0}, {13, 0.1893, 0}, {20, 0.1658, 0}, {3, 0.2571, 0},  {14, 0.1471, 0}, {22, 0.2449, 0},
+        {22, 0.1692, 0}, {22, 0.1679, 0}, {7, 0.1698, 0},  {11, 0.1509, 0}, {24, 0.1799, 0}, {14, 0.1509, 0},
+        {21, 0.1661, 0}, {11, 0.1481, 0}, {11, 0.1517, 0}, {5, 0.1931, 0},  {25, 0.1821, 0}, {13, 0.1537, 0},
+        {13, 0.1552, 0}};
+    (void)state;
+    assert_next(threads, told, sizeof told / sizeof *told, 1, 12, "one run alone speaks against it: was that chance?");
+}
+
+/* Of a space that is too large to be modelled as a whole, a run that nobody proposed. */
+static void a_run_of_any_setting_counts_at_once(void **state) {
+    enum { RUNS = 10, PLACES = 5 };
+    const char *params[] = {"a=1..64", "b=1..64"};
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_answer answer;
+    (void)state;
+    assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    for (int32_t place = 0; place < PLACES; place++) {
+        int32_t fastest = 77 + 800 * place;
+        assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
+        for (int32_t run = 0; run < RUNS; run++) {
+            int32_t last = run + 1 == RUNS;
+            struct kerf_tune_observation o = {.setting = last ? fastest : (run * 1021 + 40) % 4096,
+                                              .value = last ? 0.5 : 1 + 0.01 * run,
+                                              .start_s = 2 * run,
+                                              .end_s = 2 * run + 1};
+            assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+        }
+        assert_int_equal(kerf_tune_study_answer(study, &answer, NULL), KERF_OK);
+        assert_int_equal(answer.best, fastest);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_the_machine_are_tried),
+        cmocka_unit_test(a_run_of_any_setting_counts_at_once),
+        cmocka_unit_test(the_last_value_before_a_step_is_found),
+        cmocka_unit_test(one_slow_run_rules_nothing_out),
+        cmocka_unit_test(a_changed_machine_is_asked_for_the_leader),
+        cmocka_unit_test(what_was_once_faster_is_run_again),
+        cmocka_unit_test(what_one_run_rules_out_is_run_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
