@@ -15,6 +15,7 @@ enum { ANCHOR_TRIES = 2 };
 enum { WORDS_MAX = 4 }; /* of a parameter, all of which are looked at */
 
 static const double FAR_SLOWER = 0.25; /* of a logarithm: no size of a machine is known to gain that much */
+static const double WORD_SLOWER = 0.6; /* likewise, with another word, of which the model may know little */
 
 /* A step, of a logarithm: from a value so near to the leader it rises by so much, and by so many standard deviations, so
  * much steeper than behind it; not where the model expects all but such a share of the rise in the middle of the gap. */
@@ -70,13 +71,13 @@ static int32_t index_of(const struct kerf_tune_param *param, int64_t value) {
 }
 
 /* Of a setting that is not modelled, as of a large space, nothing is expected. */
-static int is_far_slower(const struct surface_model *model, int32_t setting, int32_t than) {
+static int is_far_slower(const struct surface_model *model, int32_t setting, int32_t than, double by) {
     int32_t at = surface_model_find(model, setting), of = surface_model_find(model, than);
     double mean, least, sd;
     if (at < 0 || of < 0 || !model->scale.logarithmic) return 0;
     surface_model_moments(model, at, &mean, &sd);
     surface_model_moments(model, of, &least, &sd);
-    return mean > least + FAR_SLOWER;
+    return mean > least + by;
 }
 
 /* A setting with another value of one parameter; -1: it is not in the space. */
@@ -89,15 +90,128 @@ static int32_t with_value(struct kerf_tune_study *study, int32_t of, int32_t par
     return known_settings_meet(study, values);
 }
 
+static int is_worth_a_look(const struct surface_model *model, int32_t setting, int32_t leader, double by) {
+    return setting >= 0 && tries_of(model, setting) == 0 && history_is_open(model->study, setting) &&
+           !is_far_slower(model, setting, leader, by);
+}
+
+/* This setting, or it with another word of one parameter: shares that are static gain most where cores are all of a kind. -1:
+ * there is nothing to learn. */
+static int32_t with_any_word(struct kerf_tune_study *study, const struct surface_model *model, int32_t setting,
+                             int32_t leader) {
+    const struct kerf_tune_space *space = study->space;
+    if (setting < 0 || is_worth_a_look(model, setting, leader, FAR_SLOWER)) return setting;
+    if (is_far_slower(model, setting, leader, FAR_SLOWER)) return -1;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        int32_t count = kernel_is_ordered(&space->params[k]) ? 0 : space->params[k].num_values;
+        for (int32_t v = 0; v < count && count <= WORDS_MAX; v++) {
+            int32_t other = with_value(study, setting, k, v);
+            if (is_worth_a_look(model, other, leader, WORD_SLOWER)) return other;
+        }
+    }
+    return -1;
+}
+
 static int32_t size_of_machine(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = study->space;
     for (int32_t k = 0; k < space->num_params; k++)
         for (int32_t i = 0; i < study->num_sizes; i++) {
             int32_t index = index_of(&space->params[k], study->sizes[i]);
             if (index < 0 || !kernel_is_divided(&space->params[k])) continue;
-            int32_t setting = with_value(study, of, k, index);
-            if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) continue;
-            if (!is_far_slower(model, setting, of)) return setting;
+            int32_t setting = with_any_word(study, model, with_value(study, of, k, index), of);
+            if (setting >= 0) return setting;
+        }
+    return -1;
+}
+
+/* The one other parameter in which the two differ; -1: none, or more. */
+static int32_t differs_in_one_more(const struct kerf_tune_space *space, int32_t a, int32_t b, int32_t param) {
+    int32_t other = -1;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        if (k == param ||
+            space->values[(int64_t)a * space->num_params + k] == space->values[(int64_t)b * space->num_params + k])
+            continue;
+        if (other >= 0) return -1;
+        other = k;
+    }
+    return other;
+}
+
+/* With the values of the leader, or all but one, which the leader may have had as well. */
+static int is_word_tried(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+                         int32_t word) {
+    const struct kerf_tune_space *space = study->space;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i], other = differs_in_one_more(space, setting, of, param);
+        if (tries_of(model, setting) == 0 || space->values[(int64_t)setting * space->num_params + param] != word)
+            continue;
+        if (same_but(space, setting, of, param)) return 1;
+        int32_t own =
+            other < 0 ? -1 : with_value(study, of, other, space->values[(int64_t)setting * space->num_params + other]);
+        if (own >= 0 && !is_far_slower(model, own, of, FAR_SLOWER)) return 1;
+    }
+    return 0;
+}
+
+/* What another word takes is known from settings that have much else in common with the leader, not from others. */
+static int32_t other_word(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    const struct kerf_tune_space *space = study->space;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        int32_t own = space->values[(int64_t)of * space->num_params + k], count = space->params[k].num_values;
+        if (kernel_is_ordered(&space->params[k]) || count > WORDS_MAX) continue;
+        for (int32_t v = 0; v < count; v++) {
+            int32_t setting = v == own ? -1 : with_value(study, of, k, v);
+            if (setting < 0 || !history_is_open(study, setting)) continue;
+            if (!is_word_tried(study, model, of, k, v)) return setting;
+        }
+    }
+    return -1;
+}
+
+/* ---- What divides a value ---------------------------------------------------------------------------------------- */
+
+enum { ALIGNED_MAX = 128 };
+
+/* 0 is divided by all, and often a size of its own. */
+static int is_multiple(const struct kerf_tune_param *param, int32_t value, int64_t of) {
+    return param->integers[value] > 0 && param->integers[value] % of == 0;
+}
+
+/* Of a setting that is not far slower for anything else, so that it would have shown. */
+static int is_multiple_tried(const struct surface_model *model, int32_t leader, int32_t param, int64_t of) {
+    const struct kerf_tune_space *space = model->study->space;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i], value = space->values[(int64_t)setting * space->num_params + param];
+        if (tries_of(model, setting) > 0 && is_multiple(&space->params[param], value, of) &&
+            !is_far_slower(model, setting, leader, FAR_SLOWER))
+            return 1;
+    }
+    return 0;
+}
+
+/* The leader with the nearest multiple, of two and more; -1: nothing to learn. */
+static int32_t with_multiple(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
+                             int32_t param_at, int64_t multiple_of) {
+    const struct kerf_tune_space *space = study->space;
+    const struct kerf_tune_param *param = &space->params[param_at];
+    int32_t own = space->values[(int64_t)of * space->num_params + param_at], nearest = -1, count = 0;
+    for (int32_t v = 0; v < param->num_values; v++) {
+        if (!is_multiple(param, v, multiple_of)) continue;
+        int32_t setting = with_value(study, of, param_at, v);
+        count++;
+        if (!is_worth_a_look(model, setting, of, FAR_SLOWER)) continue;
+        if (nearest < 0 || abs(v - own) < abs(nearest - own)) nearest = v;
+    }
+    return nearest < 0 || count < 2 ? -1 : with_value(study, of, param_at, nearest);
+}
+
+/* Tiles, pages and vectors make multiples fast. A study that tried none may be sure of a smooth surface. */
+static int32_t multiple(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        for (int64_t by = 2; by <= ALIGNED_MAX && kernel_is_divided(&study->space->params[k]); by *= 2) {
+            if (is_multiple_tried(model, of, k, by)) continue;
+            int32_t setting = with_multiple(study, model, of, k, by);
+            if (setting >= 0) return setting;
         }
     return -1;
 }
@@ -450,6 +564,8 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         int32_t (*find)(struct kerf_tune_study *study, const struct surface_model *model, int32_t of);
         const char *why;
     } PRECAUTIONS[] = {
+        {other_word, "another word, where little like the leader was measured"},
+        {multiple, "a multiple, of which none like it was measured"},
         {size_of_machine, "at a size of the machine, where nothing was measured"},
         {before_step, "before a step, where nothing was measured"},
         {behind_wall, "behind a wall, with a value that may move it"},

@@ -94,6 +94,20 @@ static void assert_next(const char *const *params, const struct told *told, size
     kerf_tune_space_free(space);
 }
 
+/* The second word of b was run twice, with another word of a, and is slow there. Eleven is the best number with the first. */
+static void another_word_is_tried_with_the_leader(void **state) {
+    static const char *const params[] = {"a=x,y,z", "b=p,q,r", "n=1..16", NULL};
+    static const struct told told[] = {{127, 2.659, 0}, {56, 1.552, 0},  {87, 2.319, 0}, {64, 1.6, 0},   {41, 2.057, 0},
+                                       {12, 0.987, 0},  {97, 2.365, 1},  {59, 1.498, 0}, {2, 1.911, 0},  {12, 1.004, 0},
+                                       {74, 2.274, 1},  {13, 0.998, 0},  {14, 1.007, 0}, {12, 1.021, 0}, {9, 1.017, 0},
+                                       {11, 1, 0},      {15, 1.014, 0},  {13, 0.997, 0}, {10, 0.995, 0}, {4, 1.327, 0},
+                                       {13, 1.023, 0},  {10, 0.996, 0},  {16, 1.06, 0},  {7, 1.081, 0},  {10, 1.02, 0},
+                                       {11, 0.999, 0},  {127, 2.703, 0}, {107, 1.786, 0}};
+    (void)state;
+    assert_next(params, told, sizeof told / sizeof *told, 90, 27,
+                "another word, where little like the leader was measured");
+}
+
 /* Eight threads take 0.19 s, and 0.15 s twice: is the machine faster now, so that seven threads, which took 0.17 s, would
  * lead? They are run again before that is said. */
 static void a_changed_machine_is_asked_for_the_leader(void **state) {
@@ -132,6 +146,39 @@ static void what_one_run_rules_out_is_run_again(void **state) {
     assert_next(threads, told, sizeof told / sizeof *told, 1, 12, "one run alone speaks against it: was that chance?");
 }
 
+/* Static shares of the threads' work: as slow as the slowest core, and best on all of a kind. Shares that are handed out
+ * lose a little everywhere. */
+static double shares(const int64_t *of) {
+    double t = (double)of[0], fast = fmin(t, 8), slow = fmin(fmax(t - 8, 0), 16), twin = fmax(t - 24, 0);
+    double each = t > 24 ? 0.35 : t > 8 ? 0.6 : 1, all = fast + 0.6 * slow + 0.1 * twin;
+    return 0.01 + (of[1] == 0 ? 1 / (each * t) : (of[1] == 1 ? 1.42 : 1.36) / all);
+}
+
+/* What one word loses at other sizes it may win at those of the machine. */
+static void sizes_of_the_machine_are_tried_with_each_word(void **state) {
+    static const struct rough rough = {
+        {"t=1..40", "schedule=static,dynamic,guided", NULL}, shares, 0.015, 0, 10, 10, 0};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_machine(&rough, seed, 0, 24).right;
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
+/* The rows of a matrix, padded: a fast load needs multiples of 16, and without any padding the rows share a set. */
+static double padded(const int64_t *of) {
+    double tile = log2((double)of[1] / 56);
+    return (1 + 0.15 * tile * tile) * (of[0] == 0 ? 5 : of[0] % 16 ? 1.17 : 1) * (1 + 1e-4 * (double)of[0]);
+}
+
+/* Three of 64 values show that multiples are fast, and one hides it. */
+static void a_multiple_of_each_power_of_two_is_tried(void **state) {
+    static const struct rough rough = {{"pad=0..63", "tile=8..128:+8", NULL}, padded, 0.01, 0, 4, 4, 0};
+    int32_t right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < rough.studies; seed++) right += study_rough(&rough, seed, 0).right;
+    assert_in_range(right, rough.right_least, rough.studies);
+}
+
 /* Of a space that is too large to be modelled as a whole, a run that nobody proposed. */
 static void a_run_of_any_setting_counts_at_once(void **state) {
     enum { RUNS = 10, PLACES = 5 };
@@ -166,6 +213,9 @@ static void a_run_of_any_setting_counts_at_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_of_the_machine_are_tried),
+        cmocka_unit_test(sizes_of_the_machine_are_tried_with_each_word),
+        cmocka_unit_test(another_word_is_tried_with_the_leader),
+        cmocka_unit_test(a_multiple_of_each_power_of_two_is_tried),
         cmocka_unit_test(a_run_of_any_setting_counts_at_once),
         cmocka_unit_test(the_last_value_before_a_step_is_found),
         cmocka_unit_test(one_slow_run_rules_nothing_out),
