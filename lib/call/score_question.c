@@ -73,10 +73,10 @@ static int compare_named(const void *a, const void *b) {
 static int32_t make_lines(struct score_answer *answer, struct kerf_error *err) {
     size_t count = answer->runs->count, *which = calloc(count + 1, sizeof *which);
     struct named *named = calloc(count + 1, sizeof *named);
-    int32_t *of = answer->line_of = calloc(count + 1, sizeof *of), code = KERF_OK;
+    int32_t *of = answer->line_of = calloc(count + 1, sizeof *of);
     answer->lines = calloc(count + 1, sizeof *answer->lines);
-    if (which == NULL || named == NULL || of == NULL || answer->lines == NULL)
-        code = error_no_memory(err, "the figures");
+    int32_t code = which && named && of && answer->lines ? KERF_OK : KERF_ENOMEM;
+    if (code != KERF_OK) error_no_memory(err, "the figures");
     for (size_t i = 0; code == KERF_OK && i < count; i++) {
         which[i] = named[i].row = i;
         line_name(answer->by, &answer->runs->rows[i], &answer->predictions[i], named[i].name);

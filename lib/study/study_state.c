@@ -282,13 +282,13 @@ static int32_t add_ended(const struct kerf_study_record *record, int32_t next, s
 /* Each decision with what was known then, while the other slots' trials ran. */
 static int32_t decide_again(const struct kerf_study_record *record, struct kerf_study_state *state,
                             struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
-    int32_t count = record->num_entries, slots = record->request.slots, code = KERF_OK;
-    int32_t *order = calloc((size_t)count + 1, sizeof *order), *running = calloc((size_t)slots, sizeof *running),
-            *pending = calloc((size_t)slots, sizeof *pending);
-    if (order == NULL || running == NULL || pending == NULL) code = error_no_memory(err, "a replay");
-    for (int32_t i = 0; code == KERF_OK && i <= count; i++) order[i] = i;
-    for (int32_t s = 0; code == KERF_OK && s < slots; s++) running[s] = -1;
-    if (code == KERF_OK && slots > 1) qsort_r(order, (size_t)count, sizeof *order, compare_starts, &record);
+    int32_t count = record->num_entries, slots = record->request.slots;
+    int32_t running[KERF_STUDY_SLOTS_MAX], pending[KERF_STUDY_SLOTS_MAX], code = KERF_OK;
+    int32_t *order = calloc((size_t)count + 1, sizeof *order);
+    if (order == NULL) return error_no_memory(err, "a replay");
+    for (int32_t i = 0; i <= count; i++) order[i] = i;
+    for (int32_t s = 0; s < slots; s++) running[s] = -1;
+    if (slots > 1) qsort_r(order, (size_t)count, sizeof *order, compare_starts, &record);
     for (int32_t i = 0; code == KERF_OK && i <= count; i++) {
         int32_t next = order[i], slot = next < count ? record->entries[next].result.observation.slot : 0, num = 0;
         code = add_ended(record, next, state, err);
@@ -299,8 +299,6 @@ static int32_t decide_again(const struct kerf_study_record *record, struct kerf_
         running[slot] = next;
     }
     free(order);
-    free(running);
-    free(pending);
     return code;
 }
 
