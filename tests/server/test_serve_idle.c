@@ -36,6 +36,7 @@ static void be_idle(int count) {
         assert_int_equal(client_ask(&idle[i], &reply, "GET", "/healthz", NULL), 200);
         free(idle[i].room); /* a mebibyte */
         idle[i].room = NULL;
+        idle[i].size = 0;
     }
 }
 
