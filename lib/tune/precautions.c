@@ -137,32 +137,30 @@ static int32_t differs_in_one_more(const struct kerf_tune_space *space, int32_t 
     return other;
 }
 
-/* With the values of the leader, or all but one, which the leader may have had as well. */
-static int is_word_tried(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
+/* With all values of the leader but one more, which the leader may have had as well. */
+static int is_word_known(struct kerf_tune_study *study, const struct surface_model *model, int32_t of, int32_t param,
                          int32_t word) {
     const struct kerf_tune_space *space = study->space;
     for (int32_t i = 0; i < model->num_active; i++) {
         int32_t setting = model->active[i], other = differs_in_one_more(space, setting, of, param);
-        if (tries_of(model, setting) == 0 || space->values[(int64_t)setting * space->num_params + param] != word)
-            continue;
-        if (same_but(space, setting, of, param)) return 1;
-        int32_t own =
-            other < 0 ? -1 : with_value(study, of, other, space->values[(int64_t)setting * space->num_params + other]);
+        const int32_t *values = space->values + (int64_t)setting * space->num_params;
+        if (other < 0 || values[param] != word || tries_of(model, setting) == 0) continue;
+        int32_t own = with_value(study, of, other, values[other]);
         if (own >= 0 && !is_far_slower(model, own, of, FAR_SLOWER)) return 1;
     }
     return 0;
 }
 
 /* What another word takes is known from settings that have much else in common with the leader, not from others. */
-static int32_t other_word(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+static int32_t untried_word(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
     const struct kerf_tune_space *space = study->space;
     for (int32_t k = 0; k < space->num_params; k++) {
         int32_t own = space->values[(int64_t)of * space->num_params + k], count = space->params[k].num_values;
         if (kernel_is_ordered(&space->params[k]) || count > WORDS_MAX) continue;
         for (int32_t v = 0; v < count; v++) {
             int32_t setting = v == own ? -1 : with_value(study, of, k, v);
-            if (setting < 0 || !history_is_open(study, setting)) continue;
-            if (!is_word_tried(study, model, of, k, v)) return setting;
+            if (setting < 0 || tries_of(model, setting) > 0 || !history_is_open(study, setting)) continue;
+            if (!is_word_known(study, model, of, k, v)) return setting;
         }
     }
     return -1;
@@ -170,21 +168,20 @@ static int32_t other_word(struct kerf_tune_study *study, const struct surface_mo
 
 /* ---- What divides a value ---------------------------------------------------------------------------------------- */
 
-enum { ALIGNED_MAX = 128 };
+enum { MULTIPLES_MAX = 128 };
 
 /* 0 is divided by all, and often a size of its own. */
 static int is_multiple(const struct kerf_tune_param *param, int32_t value, int64_t of) {
     return param->integers[value] > 0 && param->integers[value] % of == 0;
 }
 
-/* Of a setting that is not far slower for anything else, so that it would have shown. */
+/* With the leader's other values, or with others that are not far slower, so that it would have shown. */
 static int is_multiple_tried(const struct surface_model *model, int32_t leader, int32_t param, int64_t of) {
     const struct kerf_tune_space *space = model->study->space;
     for (int32_t i = 0; i < model->num_active; i++) {
         int32_t setting = model->active[i], value = space->values[(int64_t)setting * space->num_params + param];
-        if (tries_of(model, setting) > 0 && is_multiple(&space->params[param], value, of) &&
-            !is_far_slower(model, setting, leader, FAR_SLOWER))
-            return 1;
+        if (tries_of(model, setting) == 0 || !is_multiple(&space->params[param], value, of)) continue;
+        if (same_but(space, setting, leader, param) || !is_far_slower(model, setting, leader, FAR_SLOWER)) return 1;
     }
     return 0;
 }
@@ -206,9 +203,9 @@ static int32_t with_multiple(struct kerf_tune_study *study, const struct surface
 }
 
 /* Tiles, pages and vectors make multiples fast. A study that tried none may be sure of a smooth surface. */
-static int32_t multiple(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
+static int32_t untried_multiple(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
     for (int32_t k = 0; k < study->space->num_params; k++)
-        for (int64_t by = 2; by <= ALIGNED_MAX && kernel_is_divided(&study->space->params[k]); by *= 2) {
+        for (int64_t by = 2; by <= MULTIPLES_MAX && kernel_is_divided(&study->space->params[k]); by *= 2) {
             if (is_multiple_tried(model, of, k, by)) continue;
             int32_t setting = with_multiple(study, model, of, k, by);
             if (setting >= 0) return setting;
@@ -564,8 +561,8 @@ int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model 
         int32_t (*find)(struct kerf_tune_study *study, const struct surface_model *model, int32_t of);
         const char *why;
     } PRECAUTIONS[] = {
-        {other_word, "another word, where little like the leader was measured"},
-        {multiple, "a multiple, of which none like it was measured"},
+        {untried_word, "another word, where little like the leader was measured"},
+        {untried_multiple, "a multiple, of which none like it was measured"},
         {size_of_machine, "at a size of the machine, where nothing was measured"},
         {before_step, "before a step, where nothing was measured"},
         {behind_wall, "behind a wall, with a value that may move it"},

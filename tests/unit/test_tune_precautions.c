@@ -4,6 +4,7 @@
  * which one may have been chance. Of whole studies, each with a seed of its own, or of what comes next after told runs.
  */
 #include "rough_bed.h"
+#include "tune_bed.h"
 
 /* Threads that share two nodes of 28 cores evenly, and none beside them do. */
 static double even(const int64_t *of) {
@@ -179,35 +180,117 @@ static void a_multiple_of_each_power_of_two_is_tried(void **state) {
     assert_in_range(right, rough.right_least, rough.studies);
 }
 
-/* Of a space that is too large to be modelled as a whole, a run that nobody proposed. */
-static void a_run_of_any_setting_counts_at_once(void **state) {
-    enum { RUNS = 10, PLACES = 5 };
-    const char *params[] = {"a=1..64", "b=1..64"};
-    struct kerf_tune_space *space;
-    struct kerf_tune_question question;
-    struct kerf_tune_study *study;
-    struct kerf_tune_answer answer;
+/* Batches beyond a memory that depends on the context: from 8 behind the wall to the best with another context. */
+static double beside_full_memory(int32_t batch, int32_t context) {
+    double bytes = (8 + 8 * batch) * (1 + 0.3 * context);
+    return (1 + 14.0 / (8 + 8 * batch)) * (1 + 0.005 * abs(4 * context - 6)) * (bytes > 60 ? 1.5 : 1);
+}
+
+/* Memory that workers share: slow where it is full, and INFINITY where it lacks. */
+static double in_shared_memory(int32_t workers, int32_t batch) {
+    int32_t size = 16 + 16 * batch;
+    double bytes = (1 + workers) * (4 + size);
+    double one = size / (60.0 + size), busy = (1 + workers) / (1 + 0.01 * workers);
+    if (bytes > 1.5 * 820) return INFINITY;
+    return (1 + fmax(bytes / 820 - 1, 0) * 4) * 10 / one / busy;
+}
+
+static void looks_at_walls(void **state) {
     (void)state;
-    assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
-    kerf_tune_question_defaults(&question);
-    question.space = space;
-    question.is_time = 1;
-    for (int32_t place = 0; place < PLACES; place++) {
-        int32_t fastest = 77 + 800 * place;
-        assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
-        for (int32_t run = 0; run < RUNS; run++) {
-            int32_t last = run + 1 == RUNS;
-            struct kerf_tune_observation o = {.setting = last ? fastest : (run * 1021 + 40) % 4096,
-                                              .value = last ? 0.5 : 1 + 0.01 * run,
-                                              .start_s = 2 * run,
-                                              .end_s = 2 * run + 1};
-            assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+    enum { STUDIES = 6 };
+    static const struct {
+        const char *params[2];
+        double (*surface)(int32_t a, int32_t b);
+        const char *look;
+        int32_t most; /* looks of a study */
+    } cases[] = {{{"batch=8..128:+8", "context=0..8:+4"}, beside_full_memory, "behind a wall", 6},
+                 {{"workers=1..24", "batch=16..192:+16"}, in_shared_memory, "over a wall", 4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct kerf_tune_space *space;
+        const char *params[2] = {cases[c].params[0], cases[c].params[1]};
+        int32_t right = 0, looks = 0;
+        double best = INFINITY;
+        assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
+        for (int32_t i = 0; i < space->num_settings; i++)
+            best = fmin(best, cases[c].surface(value_of(space, i, 0), value_of(space, i, 1)));
+        for (uint64_t seed = 1; seed <= STUDIES; seed++) {
+            struct kerf_tune_question question = ask(space, NULL);
+            question.seed = seed;
+            struct kerf_tune_study *study = begin(&question);
+            struct pcg64 rng = random_seed(seed);
+            struct kerf_tune_decision decision = {.setting = -1};
+            for (int run = 0; decision.action != KERF_TUNE_STOP; run++) {
+                assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
+                if (decision.action == KERF_TUNE_STOP) break;
+                looks += strncmp(decision.reason, cases[c].look, strlen(cases[c].look)) == 0;
+                struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
+                o.value = cases[c].surface(value_of(space, o.setting, 0), value_of(space, o.setting, 1)) *
+                          exp(random_normal(&rng, 0, 0.01));
+                if (isinf(o.value)) {
+                    o.outcome = KERF_TUNE_FAILED;
+                    o.failure = KERF_TUNE_FAILURE_MEMORY;
+                    o.value = 0;
+                }
+                observe(study, &o);
+            }
+            int32_t answer = answer_of(study).best;
+            right += cases[c].surface(value_of(space, answer, 0), value_of(space, answer, 1)) <= 1.03 * best;
+            kerf_tune_study_free(study);
         }
-        assert_int_equal(kerf_tune_study_answer(study, &answer, NULL), KERF_OK);
-        assert_int_equal(answer.best, fastest);
-        kerf_tune_study_free(study);
+        print_message("%s: right %d of %d, looks %d\n", cases[c].look, (int)right, STUDIES, (int)looks);
+        assert_true(looks > 0 && looks <= cases[c].most * STUDIES);
+        assert_in_range(right, STUDIES - 1, STUDIES);
+        kerf_tune_space_free(space);
     }
-    kerf_tune_space_free(space);
+}
+
+/* A run that is needed once is not started on two slots. */
+static void precautions_are_not_run_twice(void **state) {
+    (void)state;
+    static const char *const once[] = {"the first setting again",
+                                       "beside the leader,",
+                                       "nothing tells of",
+                                       "at a size of the machine",
+                                       "before a step",
+                                       "behind a wall",
+                                       "over a wall",
+                                       "another word",
+                                       "a multiple"};
+    const int64_t sizes[] = {7, 14};
+    int32_t seen = 0;
+    for (int seed = 1; seed <= 8; seed++) {
+        const char *params[] = {"threads=1..16", "batch=1..4", "bind=none,close,spread"};
+        struct kerf_tune_space *space;
+        assert_int_equal(kerf_tune_space_create(params, 1 + seed % 3, NULL, 0, NULL, &space, NULL), KERF_OK);
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = (uint64_t)seed;
+        struct kerf_tune_study *study = begin(&question);
+        assert_int_equal(kerf_tune_study_sizes(study, sizes, 2, NULL), KERF_OK);
+        struct pcg64 rng = random_seed((uint64_t)seed);
+        for (int round = 0; round < 60; round++) {
+            int32_t pending[3], count = 0;
+            for (struct kerf_tune_decision decision; count < 3; pending[count++] = decision.setting) {
+                assert_int_equal(kerf_tune_study_next(study, pending, count, count, &decision, NULL), KERF_OK);
+                if (decision.action == KERF_TUNE_STOP) break;
+                for (size_t k = 0; k < sizeof once / sizeof *once; k++) {
+                    if (strncmp(decision.reason, once[k], strlen(once[k])) != 0) continue;
+                    seen++;
+                    for (int32_t i = 0; i < count; i++) assert_int_not_equal(pending[i], decision.setting);
+                }
+            }
+            for (int32_t k = 0; k < count; k++) {
+                double off = fabs(value_of(space, pending[k], 0) - 11.0), e = random_normal(&rng, 0, 0.005);
+                struct kerf_tune_observation o = {.setting = pending[k], .value = 1 + 0.03 * off + e, .slot = k};
+                o.start_s = 3 * round;
+                o.end_s = 3 * round + 1;
+                observe(study, &o);
+            }
+            if (count == 0) break;
+        }
+        kerf_tune_study_free(study);
+        kerf_tune_space_free(space);
+    }
+    assert_true(seen > 0);
 }
 
 int main(void) {
@@ -216,7 +299,8 @@ int main(void) {
         cmocka_unit_test(sizes_of_the_machine_are_tried_with_each_word),
         cmocka_unit_test(another_word_is_tried_with_the_leader),
         cmocka_unit_test(a_multiple_of_each_power_of_two_is_tried),
-        cmocka_unit_test(a_run_of_any_setting_counts_at_once),
+        cmocka_unit_test(looks_at_walls),
+        cmocka_unit_test(precautions_are_not_run_twice),
         cmocka_unit_test(the_last_value_before_a_step_is_found),
         cmocka_unit_test(one_slow_run_rules_nothing_out),
         cmocka_unit_test(a_changed_machine_is_asked_for_the_leader),

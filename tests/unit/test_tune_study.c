@@ -324,41 +324,6 @@ static void pending_settings_and_slots(void **state) {
     kerf_tune_space_free(space);
 }
 
-/* In a space of more settings than can be drawn together what was measured has a probability as long as all are open. */
-static void measured_settings_of_large_spaces(void **state) {
-    (void)state;
-    const char *params[] = {"x=1..100", "y=1..100"};
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct kerf_tune_space *space;
-        assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
-        struct kerf_tune_question question = ask(space, NULL);
-        question.seed = seed;
-        struct kerf_tune_study *study = begin(&question);
-        struct pcg64 rng = random_seed(seed);
-        for (int run = 0; run < 26; run++) {
-            struct kerf_tune_decision decision = next_of(study);
-            if (decision.action != KERF_TUNE_MEASURE) break;
-            double a = log((1 + value_of(space, decision.setting, 0)) / 20.0) / 3;
-            double b = log((1 + value_of(space, decision.setting, 1)) / 100.0) / 3;
-            double value = (1 + 0.3 * a * a) * (1 + 0.2 * b * b) * (1 + random_normal(&rng, 0, 0.003));
-            struct kerf_tune_observation o = {.setting = decision.setting, .value = value};
-            o.start_s = run;
-            o.end_s = run + 1;
-            observe(study, &o);
-            if (run < 12) continue;
-            struct kerf_tune_answer answer = answer_of(study);
-            const struct kerf_tune_estimate *best = &answer.settings[answer.best];
-            for (int32_t i = 0; i < space->num_settings; i++) {
-                const struct kerf_tune_estimate *of = &answer.settings[i];
-                if (!isnan(of->observed_mean) && of->mean < 1.005 * best->mean)
-                    assert_true(of->probability_within > 0.3 * best->probability_within);
-            }
-        }
-        kerf_tune_study_free(study);
-        kerf_tune_space_free(space);
-    }
-}
-
 /* One run that is far too long may be a hitch. Where every run of a setting is, that is what it takes. */
 static void settings_that_are_always_slow(void **state) {
     (void)state;
@@ -419,113 +384,6 @@ static void exact_values_have_no_chance_beyond(void **state) {
         kerf_tune_study_free(study);
     }
     kerf_tune_space_free(space);
-}
-
-/* Batches beyond a memory that depends on the context: from 8 behind the wall to the best with another context. */
-static double beside_full_memory(int32_t batch, int32_t context) {
-    double bytes = (8 + 8 * batch) * (1 + 0.3 * context);
-    return (1 + 14.0 / (8 + 8 * batch)) * (1 + 0.005 * abs(4 * context - 6)) * (bytes > 60 ? 1.5 : 1);
-}
-
-/* Memory that workers share: slow where it is full, and INFINITY where it lacks. */
-static double in_shared_memory(int32_t workers, int32_t batch) {
-    int32_t size = 16 + 16 * batch;
-    double bytes = (1 + workers) * (4 + size);
-    double one = size / (60.0 + size), busy = (1 + workers) / (1 + 0.01 * workers);
-    if (bytes > 1.5 * 820) return INFINITY;
-    return (1 + fmax(bytes / 820 - 1, 0) * 4) * 10 / one / busy;
-}
-
-static void looks_at_walls(void **state) {
-    (void)state;
-    enum { STUDIES = 6 };
-    static const struct {
-        const char *params[2];
-        double (*surface)(int32_t a, int32_t b);
-        const char *look;
-        int32_t most; /* looks of a study */
-    } cases[] = {{{"batch=8..128:+8", "context=0..8:+4"}, beside_full_memory, "behind a wall", 6},
-                 {{"workers=1..24", "batch=16..192:+16"}, in_shared_memory, "over a wall", 4}};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct kerf_tune_space *space;
-        const char *params[2] = {cases[c].params[0], cases[c].params[1]};
-        int32_t right = 0, looks = 0;
-        double best = INFINITY;
-        assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, NULL), KERF_OK);
-        for (int32_t i = 0; i < space->num_settings; i++)
-            best = fmin(best, cases[c].surface(value_of(space, i, 0), value_of(space, i, 1)));
-        for (uint64_t seed = 1; seed <= STUDIES; seed++) {
-            struct kerf_tune_question question = ask(space, NULL);
-            question.seed = seed;
-            struct kerf_tune_study *study = begin(&question);
-            struct pcg64 rng = random_seed(seed);
-            struct kerf_tune_decision decision = {.setting = -1};
-            for (int run = 0; decision.action != KERF_TUNE_STOP; run++) {
-                assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
-                if (decision.action == KERF_TUNE_STOP) break;
-                looks += strncmp(decision.reason, cases[c].look, strlen(cases[c].look)) == 0;
-                struct kerf_tune_observation o = {.setting = decision.setting, .start_s = run, .end_s = run + 1};
-                o.value = cases[c].surface(value_of(space, o.setting, 0), value_of(space, o.setting, 1)) *
-                          exp(random_normal(&rng, 0, 0.01));
-                if (isinf(o.value)) {
-                    o.outcome = KERF_TUNE_FAILED;
-                    o.failure = KERF_TUNE_FAILURE_MEMORY;
-                    o.value = 0;
-                }
-                observe(study, &o);
-            }
-            int32_t answer = answer_of(study).best;
-            right += cases[c].surface(value_of(space, answer, 0), value_of(space, answer, 1)) <= 1.03 * best;
-            kerf_tune_study_free(study);
-        }
-        print_message("%s: right %d of %d, looks %d\n", cases[c].look, (int)right, STUDIES, (int)looks);
-        assert_true(looks > 0 && looks <= cases[c].most * STUDIES);
-        assert_in_range(right, STUDIES - 1, STUDIES);
-        kerf_tune_space_free(space);
-    }
-}
-
-/* A run that is needed once is not started on two slots. */
-static void precautions_are_not_run_twice(void **state) {
-    (void)state;
-    static const char *const once[] = {
-        "the first setting again", "beside the leader,", "nothing tells of", "at a size of the machine",
-        "before a step",           "behind a wall",      "over a wall"};
-    const int64_t sizes[] = {7, 14};
-    int32_t seen = 0;
-    for (int seed = 1; seed <= 8; seed++) {
-        const char *params[] = {"threads=1..16", "batch=1..4"};
-        struct kerf_tune_space *space;
-        assert_int_equal(kerf_tune_space_create(params, 1 + seed % 2, NULL, 0, NULL, &space, NULL), KERF_OK);
-        struct kerf_tune_question question = ask(space, NULL);
-        question.seed = (uint64_t)seed;
-        struct kerf_tune_study *study = begin(&question);
-        assert_int_equal(kerf_tune_study_sizes(study, sizes, 2, NULL), KERF_OK);
-        struct pcg64 rng = random_seed((uint64_t)seed);
-        for (int round = 0; round < 60; round++) {
-            int32_t pending[3], count = 0;
-            for (struct kerf_tune_decision decision; count < 3; pending[count++] = decision.setting) {
-                assert_int_equal(kerf_tune_study_next(study, pending, count, count, &decision, NULL), KERF_OK);
-                if (decision.action == KERF_TUNE_STOP) break;
-                for (size_t k = 0; k < sizeof once / sizeof *once; k++) {
-                    if (strncmp(decision.reason, once[k], strlen(once[k])) != 0) continue;
-                    seen++;
-                    for (int32_t i = 0; i < count; i++) assert_int_not_equal(pending[i], decision.setting);
-                }
-            }
-            for (int32_t k = 0; k < count; k++) {
-                double off = fabs(value_of(space, pending[k], 0) - 11.0), e = random_normal(&rng, 0, 0.005);
-                struct kerf_tune_observation o = {.setting = pending[k], .value = 1 + 0.03 * off + e, .slot = k};
-                o.start_s = 3 * round;
-                o.end_s = 3 * round + 1;
-                observe(study, &o);
-            }
-            if (count == 0) break;
-        }
-        kerf_tune_study_free(study);
-        kerf_tune_space_free(space);
-    }
-    assert_true(seen > 0);
 }
 
 /* A run that is stopped at a limit rules its setting out: no share of the draws has it as the best, as that of the
@@ -685,155 +543,6 @@ static void choices_without_an_order(void **state) {
     kerf_tune_space_free(space);
 }
 
-/* A million settings: looked at in part, and far better than the default in a few dozen runs. */
-static void a_large_space(void **state) {
-    (void)state;
-    const char *params[] = {"a=1..100", "b=1..100", "c=1..100"};
-    struct kerf_tune_space *space;
-    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, "a=1,b=1,c=1", &space, NULL), KERF_OK);
-    assert_int_equal(space->num_settings, 1000000);
-    struct kerf_tune_question question = ask(space, NULL);
-    question.max_observations = 40;
-    struct kerf_tune_study *study = begin(&question);
-    struct kerf_tune_decision last;
-    struct kerf_tune_observation seen[50];
-    int32_t runs = 0;
-    double least = INFINITY, first = 0;
-    for (; runs < 50 && (last = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
-        const int32_t *v = space->values + 3 * (int64_t)last.setting;
-        double y = fabs(log((v[0] + 1) / 30.0)) + fabs(log((v[1] + 1) / 20.0)) + 0.1 * fabs(log((v[2] + 1) / 50.0));
-        struct kerf_tune_observation o = {.setting = last.setting, .value = exp(y), .start_s = runs, .end_s = runs + 1};
-        seen[runs] = o;
-        if (runs == 0) first = y;
-        least = fmin(least, y);
-        observe(study, &o);
-    }
-    assert_in_range(runs, 10, 40);
-    assert_true(least < 0.15 * first);
-    struct kerf_tune_study *restored = begin(&question);
-    for (int32_t i = 0; i < runs; i++) {
-        if (i == 13 || i == 37) assert_int_equal(next_of(restored).setting, seen[i].setting);
-        observe(restored, &seen[i]);
-    }
-    kerf_tune_study_free(restored);
-    assert_true(answer_of(study).best >= 0);
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(space);
-}
-
-static double of_billion(const struct kerf_tune_space *space, int32_t setting) {
-    const int32_t *v = space->values + 3 * (int64_t)setting;
-    double bowl = 0.05 * pow(log((v[0] + 1) / 300.0), 2) + 0.04 * pow(log((v[1] + 1) / 70.0), 2);
-    return exp(bowl + 0.03 * pow(log((v[2] + 1) / 500.0), 2)) * ((v[0] + 1) % 16 ? 1.1 : 1);
-}
-
-/* A billion settings with a tooth at every 16th of one parameter: a study that is read back, in which settings get their numbers in
- * another order, decides the same. */
-static void a_billion_settings(void **state) {
-    (void)state;
-    const char *params[] = {"a=1..1000", "b=1..1000", "c=1..1000"};
-    struct kerf_tune_space *space, *again;
-    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, "a=1,b=1,c=1", &space, NULL), KERF_OK);
-    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, "a=1,b=1,c=1", &again, NULL), KERF_OK);
-    struct kerf_tune_question question = ask(space, NULL), other = ask(again, NULL);
-    question.max_observations = other.max_observations = 80;
-    struct kerf_tune_study *study = begin(&question);
-    struct kerf_tune_decision last;
-    struct kerf_tune_observation seen[200];
-    int32_t runs = 0;
-    for (; runs < 200 && (last = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
-        struct kerf_tune_observation o = {.setting = last.setting, .start_s = runs, .end_s = runs + 1};
-        o.value = of_billion(space, last.setting);
-        seen[runs] = o;
-        observe(study, &o);
-    }
-    struct kerf_tune_answer answer = answer_of(study);
-    assert_true(of_billion(space, answer.best) < 1.03);
-    assert_int_equal(answer.looked_at, 200);
-    assert_true(answer.chance_unseen > 0 && answer.chance_unseen <= 1);
-    assert_true(answer.settings[answer.best].probability_within <= 1 - answer.chance_unseen);
-    assert_true(space->num_settings > 10000 && space->num_settings <= KERF_TUNE_GROWN_MAX);
-    for (int32_t i = runs; i-- > 0;) { /* the last ones have the smallest numbers */
-        struct kerf_text text = {0};
-        kerf_tune_setting_write(space, seen[i].setting, &text);
-        assert_int_equal(kerf_tune_setting_read(again, text.data, &seen[i].setting, NULL), KERF_OK);
-        kerf_text_free(&text);
-    }
-    struct kerf_tune_study *restored = begin(&other);
-    for (int32_t i = 0; i < runs; i++) {
-        if (i % 8 == 5) assert_int_equal(next_of(restored).setting, seen[i].setting);
-        observe(restored, &seen[i]);
-    }
-    assert_float_equal(answer_of(restored).settings[seen[0].setting].mean, answer.settings[space->default_setting].mean,
-                       1e-9);
-    kerf_tune_study_free(restored);
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(again);
-    kerf_tune_space_free(space);
-}
-
-/* What ran out of memory rules out all that needs as much, also what is met later; a word that always fails likewise. */
-static void failures_rule_out_in_a_large_grid(void **state) {
-    (void)state;
-    const char *params[] = {"a=1..1000", "b=1..1000", "kind=good,bad,fine"};
-    struct kerf_tune_space *space;
-    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, "a=10,b=10,kind=good", &space, NULL), KERF_OK);
-    struct kerf_tune_question question = ask(space, NULL);
-    question.max_observations = 80;
-    struct kerf_tune_study *study = begin(&question);
-    struct kerf_tune_decision last;
-    int32_t lacked[80], num_lacked = 0, bad = 0;
-    for (int32_t run = 0; run < 80 && (last = next_of(study)).action == KERF_TUNE_MEASURE; run++) {
-        const int32_t *v = space->values + 3 * (int64_t)last.setting;
-        struct kerf_tune_observation o = {.setting = last.setting, .start_s = run, .end_s = run + 1};
-        for (int32_t i = 0; i < num_lacked; i++) {
-            const int32_t *w = space->values + 3 * (int64_t)lacked[i];
-            if (v[0] >= w[0] && v[1] >= w[1] && v[2] == w[2]) fail_msg("%d of %d needs as much memory", run, lacked[i]);
-        }
-        bad += v[2] == 1;
-        o.value = 1 + 300.0 / (1 + v[0]) + 300.0 / (1 + v[1]); /* the larger the better, until memory lacks */
-        if (v[2] == 1) {
-            o.outcome = KERF_TUNE_FAILED;
-            o.failure = KERF_TUNE_FAILURE_CRASH;
-        } else if ((int64_t)v[0] * v[1] > 100000) {
-            o.outcome = KERF_TUNE_FAILED;
-            o.failure = KERF_TUNE_FAILURE_MEMORY;
-            lacked[num_lacked++] = last.setting;
-        }
-        observe(study, &o);
-    }
-    assert_in_range(num_lacked, 1, 60);
-    assert_in_range(bad, 0, 20);
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(space);
-}
-
-static void policies_of_a_large_grid(void **state) {
-    (void)state;
-    const char *params[] = {"a=1..1000", "b=1..1000", "c=1..1000"};
-    static const char *const refused[] = {"race", "exhaustive", "halving", "best_bub"};
-    struct kerf_tune_space *space;
-    struct kerf_tune_study *study = NULL;
-    struct kerf_error err;
-    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, NULL, &space, NULL), KERF_OK);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        struct kerf_tune_question question = ask(space, refused[i]);
-        assert_int_equal(kerf_tune_study_create(&question, &study, &err), KERF_EINVALID);
-        assert_non_null(strstr(err.message, "looks at every setting; a grid of 1e+09 settings is for kerf and random"));
-    }
-    struct kerf_tune_question question = ask(space, "random");
-    struct kerf_tune_decision last;
-    study = begin(&question);
-    for (int32_t run = 0; (last = next_of(study)).action == KERF_TUNE_MEASURE; run++) {
-        struct kerf_tune_observation o = {
-            .setting = last.setting, .value = 1 + last.setting % 7, .start_s = run, .end_s = run + 1};
-        assert_in_range(run, 0, 27 * 5 - 1);
-        observe(study, &o);
-    }
-    kerf_tune_study_free(study);
-    kerf_tune_space_free(space);
-}
-
 /* Of what was always above 0 an interval does not reach below, as that of two so different runs would; where one value
  * was below 0 it may. */
 static void intervals_of_times_end_at_zero(void **state) {
@@ -882,19 +591,12 @@ int main(void) {
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
         cmocka_unit_test(exact_values_have_no_chance_beyond),
-        cmocka_unit_test(looks_at_walls),
-        cmocka_unit_test(precautions_are_not_run_twice),
-        cmocka_unit_test(measured_settings_of_large_spaces),
         cmocka_unit_test(settings_that_are_always_slow),
         cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(what_was_stopped_unsettles_no_other),
         cmocka_unit_test(nothing_is_best_while_all_was_stopped),
         cmocka_unit_test(earlier_studies_and_guesses_help),
         cmocka_unit_test(choices_without_an_order),
-        cmocka_unit_test(a_large_space),
-        cmocka_unit_test(a_billion_settings),
-        cmocka_unit_test(failures_rule_out_in_a_large_grid),
-        cmocka_unit_test(policies_of_a_large_grid),
         cmocka_unit_test(intervals_of_times_end_at_zero),
         cmocka_unit_test(words),
     };
