@@ -120,6 +120,20 @@ void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *mode
     kerf_json_close(json, '}');
 }
 
+static void write_heads(const struct kerf_layer_kind *kind, struct kerf_text *text) {
+    if (kind->attention.kv_rank == 0) {
+        kerf_text_printf(text, "%lld key-value heads of %lld", (long long)kind->attention.kv_heads,
+                         (long long)kind->attention.qk_size);
+        return;
+    }
+    kerf_text_add(text, kind->attention.q_rank > 0 ? "queries of rank " : "queries of full rank");
+    if (kind->attention.q_rank > 0) kerf_text_printf(text, "%lld", (long long)kind->attention.q_rank);
+    kerf_text_printf(text, ", keys and values of rank %lld, heads of %lld + %lld and %lld",
+                     (long long)kind->attention.kv_rank,
+                     (long long)(kind->attention.qk_size - kind->attention.rope_size),
+                     (long long)kind->attention.rope_size, (long long)kind->attention.v_size);
+}
+
 void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text) {
     char name[KERF_IGNORED_SIZE];
     int32_t told = 0;
@@ -139,17 +153,8 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
         gap = "; ";
     }
     if (model->assumed & KERF_ASSUMED_HEADS) {
-        const struct kerf_layer_kind *kind = &model->kinds[0];
-        if (kind->attention.kv_rank > 0 && kind->attention.q_rank > 0)
-            kerf_text_printf(ret_text, "%squeries of rank %lld", gap, (long long)kind->attention.q_rank), gap = ", ";
-        if (kind->attention.kv_rank > 0)
-            kerf_text_printf(ret_text, "%skeys and values of rank %lld, heads of %lld + %lld and %lld", gap,
-                             (long long)kind->attention.kv_rank,
-                             (long long)(kind->attention.qk_size - kind->attention.rope_size),
-                             (long long)kind->attention.rope_size, (long long)kind->attention.v_size);
-        else
-            kerf_text_printf(ret_text, "%s%lld key-value heads of %lld", gap, (long long)kind->attention.kv_heads,
-                             (long long)kind->attention.qk_size);
+        kerf_text_add(ret_text, gap);
+        write_heads(&model->kinds[0], ret_text);
         kerf_text_printf(ret_text, " (%s's default)", model->family);
         gap = "; ";
     }

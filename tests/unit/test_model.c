@@ -510,8 +510,10 @@ static void says_which_heads_it_assumes(void **state) {
     assert_int_equal(latent.assumed, KERF_ASSUMED_HEADS);
     kerf_model_notes(&latent, &text);
     kerf_model_notes(&grouped, &text);
-    assert_string_equal(text.data, "m: assumed: keys and values of rank 256, heads of 128 + 64 and 128 (deepseek_v3's "
-                                   "default)\nm: assumed: 8 key-value heads of 64 (mixtral's default)\n");
+    assert_string_equal(
+        text.data,
+        "m: assumed: queries of full rank, keys and values of rank 256, heads of 128 + 64 and 128 (deepseek_v3's "
+        "default)\nm: assumed: 8 key-value heads of 64 (mixtral's default)\n");
     kerf_text_clear(&text);
     latent =
         model_of("{\"model_type\":\"deepseek_v3\",\"n_routed_experts\":0,\"kv_lora_rank\":512,\"qk_nope_head_dim\":128,"

@@ -10,8 +10,8 @@ static void v3_scores(struct reading *reading) {
     reading->layer.mlp.router_bias = reading->layer.mlp.experts > 0 && strcmp(method, "noaux_tc") == 0;
 }
 
-#define DEEPSEEK_LATENT                                                                                                \
-    { 1536, 512, 128, 64, 128 }
+#define DEEPSEEK_LATENT(q_rank)                                                                                        \
+    { q_rank, 512, 128, 64, 128 }
 #define DEEPSEEK_EXPERTS                                                                                               \
     {                                                                                                                  \
         .are = EXPERTS_REQUIRED, .width = "moe_intermediate_size", .shared_count = "n_shared_experts",                 \
@@ -21,13 +21,13 @@ static void v3_scores(struct reading *reading) {
 const struct family latent_families[] = {
     {.types = {"deepseek_v2"},
      .architectures = {"DeepseekV2ForCausalLM"},
-     .latent = DEEPSEEK_LATENT,
+     .latent = DEEPSEEK_LATENT(0), /* V2 says its 1536; a file without is V2-Lite's, whose null was left out */
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .experts = DEEPSEEK_EXPERTS},
     {.types = {"deepseek_v3", "kimi_k2"},
      .architectures = {"DeepseekV3ForCausalLM", "KimiK2ForCausalLM"},
-     .latent = DEEPSEEK_LATENT,
+     .latent = DEEPSEEK_LATENT(1536),
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mtp_key = "num_nextn_predict_layers",
