@@ -64,7 +64,7 @@ static int32_t next_best(const struct kerf_tune_study *study, double rank, int32
 
 static void take_neighbours(struct choice *choice, int32_t setting) {
     const struct kerf_tune_space *space = choice->study->space;
-    const int32_t *values = space->values + (int64_t)setting * space->num_params;
+    const int32_t *values = setting_values(space, setting);
     memcpy(choice->values, values, (size_t)space->num_params * sizeof *values);
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
@@ -95,8 +95,7 @@ static void take_expected(struct choice *choice) {
  * multiples, and they are needed where tiles or pages matter. -1: it is not in the space. */
 static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng) {
     const struct kerf_tune_space *space = choice->study->space;
-    memcpy(choice->values, space->values + (int64_t)setting * space->num_params,
-           (size_t)space->num_params * sizeof *choice->values);
+    memcpy(choice->values, setting_values(space, setting), (size_t)space->num_params * sizeof *choice->values);
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
         int64_t by = (int64_t)1 << random_to(rng, ROUNDED_BITS);

@@ -25,13 +25,9 @@ static int is_integer(const struct kerf_tune_study *study, int32_t param) {
     return study->space->params[param].kind == KERF_TUNE_INTEGER;
 }
 
-static const int32_t *values_of(const struct kerf_tune_study *study, int32_t setting) {
-    return study->space->values + (int64_t)setting * study->space->num_params;
-}
-
 /* Whether setting a needs at least as much memory as b. */
 static int dominates(const struct kerf_tune_study *study, int32_t a, int32_t b) {
-    const int32_t *of_a = values_of(study, a), *of_b = values_of(study, b);
+    const int32_t *of_a = setting_values(study->space, a), *of_b = setting_values(study->space, b);
     for (int32_t k = 0; k < study->space->num_params; k++)
         if (is_integer(study, k) && !study->falls[k] ? of_a[k] < of_b[k] : of_a[k] != of_b[k]) return 0;
     return 1;
@@ -44,7 +40,7 @@ static int lacked_memory(const struct kerf_tune_observation *o) {
 /* In how many integers the first has more than the second; 0 too where it has less of one, or another word. The last
  * of them goes to ret_param. */
 static int32_t has_more(const struct kerf_tune_study *study, int32_t first, int32_t second, int32_t *ret_param) {
-    const int32_t *more = values_of(study, first), *less = values_of(study, second);
+    const int32_t *more = setting_values(study->space, first), *less = setting_values(study->space, second);
     int32_t count = 0;
     for (int32_t k = 0; k < study->space->num_params; k++) {
         if (more[k] == less[k]) continue;
@@ -57,7 +53,7 @@ static int32_t has_more(const struct kerf_tune_study *study, int32_t first, int3
 
 /* The integers in which a setting that works has more than one that ran out of memory. */
 static void find_falling(struct kerf_tune_study *study, int32_t works, int32_t lacked) {
-    const int32_t *more = values_of(study, works), *less = values_of(study, lacked);
+    const int32_t *more = setting_values(study->space, works), *less = setting_values(study->space, lacked);
     int32_t param, suspects = 0;
     if (has_more(study, works, lacked, &param) == 0) return;
     for (int32_t pass = 0; pass < 2 && suspects == 0; pass++)
@@ -143,7 +139,7 @@ int exclusion_is_presumed(const struct kerf_tune_study *study, int32_t setting) 
     if (!study->tallies[setting].is_ruled_out) return 0;
     for (int32_t i = 0; i < study->num_observations; i++) {
         int32_t other = study->observations[i].setting;
-        const int32_t *values = values_of(study, setting), *less = values_of(study, other);
+        const int32_t *values = setting_values(study->space, setting), *less = setting_values(study->space, other);
         int is_known = 1;
         if (!study->tallies[other].rules_out || !dominates(study, setting, other)) continue;
         for (int32_t k = 0; k < study->space->num_params && is_known; k++)
@@ -196,7 +192,7 @@ static int hull_of_failures(const struct kerf_tune_study *study, int32_t param, 
     hull->count = 0;
     for (int32_t i = 0; i < study->num_observations; i++) {
         int32_t setting = study->observations[i].setting;
-        const int32_t *values = values_of(study, setting);
+        const int32_t *values = setting_values(study->space, setting);
         if (values[param] != value) continue;
         if (study->observations[i].outcome != KERF_TUNE_FAILED) return 0; /* it works, even if it was disturbed */
         if (!is_first(study, i) || !is_of_program(study->tallies[setting].failure)) continue;
@@ -211,14 +207,14 @@ static int hull_of_failures(const struct kerf_tune_study *study, int32_t param, 
 
 /* Whether the integers lie between those of the hull. */
 static int is_within(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
-    const int32_t *values = values_of(study, setting);
+    const int32_t *values = setting_values(study->space, setting);
     for (int32_t k = 0; k < study->space->num_params; k++)
         if (is_integer(study, k) && (values[k] < hull->least[k] || values[k] > hull->most[k])) return 0;
     return 1;
 }
 
 static int shares_all_in_common(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
-    const int32_t *values = values_of(study, setting);
+    const int32_t *values = setting_values(study->space, setting);
     for (int32_t k = 0; k < study->space->num_params; k++)
         if (hull->least[k] == hull->most[k] && values[k] != hull->least[k]) return 0;
     return 1;
@@ -229,7 +225,7 @@ static int another_word_worked(const struct kerf_tune_study *study, int32_t para
                                int is_between) {
     for (int32_t i = 0; i < study->num_observations; i++) {
         const struct kerf_tune_observation *o = &study->observations[i];
-        if (o->outcome != KERF_TUNE_FAILED && values_of(study, o->setting)[param] != hull->least[param] &&
+        if (o->outcome != KERF_TUNE_FAILED && setting_values(study->space, o->setting)[param] != hull->least[param] &&
             (!is_between || is_within(study, o->setting, hull)))
             return 1;
     }
@@ -274,7 +270,7 @@ static void exclude_with_words(struct kerf_tune_study *study, int32_t setting, i
     if (bounds == NULL) return; /* more settings are tried, then */
     struct hull hull = {bounds, bounds + count, 0};
     for (int32_t k = 0; k < count; k++)
-        if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], from, &hull);
+        if (!is_integer(study, k)) exclude_with_word(study, k, setting_values(study->space, setting)[k], from, &hull);
     free(bounds);
 }
 

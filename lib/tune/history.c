@@ -13,6 +13,10 @@ int history_is_open(const struct kerf_tune_study *study, int32_t setting) {
     return study->tallies[setting].skipped == NULL;
 }
 
+int history_tells(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
+    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
+}
+
 void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     if (!history_is_open(study, setting)) return;
     study->tallies[setting].skipped = reason;

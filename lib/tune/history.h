@@ -75,6 +75,9 @@ static inline int32_t history_informative(const struct kerf_tune_study *study) {
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting);
 
+/* Whether an observation gives a number of a setting that may be measured. */
+int history_tells(const struct kerf_tune_study *study, const struct kerf_tune_observation *o);
+
 /* Excludes a setting from measurement; a setting that is excluded already keeps its first reason. The reason lives as
  * long as the study. */
 void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason);

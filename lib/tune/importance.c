@@ -55,7 +55,7 @@ static int32_t write_levels(const struct kerf_tune_space *space, const int32_t *
     if (number == NULL) return -1;
     for (int32_t v = 0; v < of->num_values; v++) number[v] = -1;
     for (int32_t i = 0; i < num; i++) {
-        int32_t value = space->values[(int64_t)settings[i] * space->num_params + param];
+        int32_t value = setting_values(space, settings[i])[param];
         levels[i] = kerf_tune_setting_uses(space, settings[i], param) ? value : -1;
         if (levels[i] >= 0 && number[value] < 0) number[value] = distinct++;
     }

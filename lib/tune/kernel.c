@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <math.h>
 #include "base/random.h"
+#include "tune/param.h"
 
 static const double NUGGET = 0.003;
 
@@ -58,8 +59,8 @@ int kernel_is_loose(const struct kerf_tune_param *param, double length, double l
 }
 
 double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b) {
-    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
-    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    const int32_t *of_a = setting_values(space, a);
+    const int32_t *of_b = setting_values(space, b);
     double sum = 0;
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];

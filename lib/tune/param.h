@@ -43,6 +43,11 @@ int constraint_holds(const struct constraint *constraint, const struct kerf_tune
 
 /* ---- Settings (tune_space.c) ------------------------------------------------------------------------------------ */
 
+/* [num_params] of a setting: indexes of its values. */
+static inline const int32_t *setting_values(const struct kerf_tune_space *space, int32_t setting) {
+    return space->values + (int64_t)setting * space->num_params;
+}
+
 /* The setting with these values (indexes), as kerf_tune_space_find, but one of a large grid gets a number. -1: there is none, or
  * no more get one. */
 int32_t tune_space_meet(const struct kerf_tune_space *space, const int32_t *values);

@@ -22,6 +22,7 @@
 #include "tune/active_set.h"
 #include "base/error_fill.h"
 #include "tune/posterior.h"
+#include "tune/precautions.h"
 #include "tune/tune_policy.h"
 
 enum { BOTH = 2, FEW = 12, SHUFFLE = 1237 }; /* SHUFFLE: odd, so that each draw has another partner */

@@ -52,42 +52,6 @@ int posterior_hopeless(const struct posterior_draws *draws, double share, int32_
 int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
                          struct kerf_tune_answer *answer, struct kerf_error *err);
 
-/* ---- Precautions (precautions.c) --------------------------------------------------------------------------------- */
-
-/* What has to be run before an answer counts, although the model is sure already, and is not pending. Each returns a
- * setting, -1: none. */
-
-/* An open setting that was never tried. */
-int32_t precaution_untried(const struct surface_model *model);
-
-/* A setting one step beside this one on an axis, with a value that was not tried yet. The surface may have a kink there
- * that a smooth model does not expect, and one run shows it. */
-int32_t precaution_beside(const struct surface_model *model, int32_t of);
-
-/* What else may be better although the model does not expect it; ret_why says it in words.
- *
- * - This setting with a size of the machine as the value of a parameter, which was not tried there yet and is not expected
- *   to be far slower. A value can be fast there although none beside it is: threads that share a node evenly.
- * - The middle of the gap between two tried values of a parameter, of which the one is near to this setting and the other
- *   far slower, and more so than beyond it: a step, behind as many threads as cores, and the best may be just before it.
- * - A value of a parameter behind a wall, with an end of another parameter or another of its words: memory that is full
- *   beside one context may not be beside a shorter one.
- * - The next tried setting on either side, where it is slower by 6 to 28 % and was run once, or twice before a cliff: on a
- *   machine of two modes those may have been slow runs.
- * - One that was run once, at least 10 % slower than this setting, and might be as fast by all that the others tell of it.
- * - One that was once faster than this setting ever was, and was run less than five times. */
-int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
-                      const char **ret_why);
-
-/* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
- * became faster meanwhile, later settings look better, and the first run may have been a cold one. Again after a run that is a
- * quarter faster than all before of its setting. Not where that was tried often enough. */
-int32_t precaution_anchor(const struct surface_model *model, int32_t leader);
-
-/* Whether the machine has changed since this setting was last measured, and it is not pending: that the machine is faster or
- * slower now, and the setting still the best, is then the model's belief alone. */
-int precaution_is_outdated(const struct surface_model *model, int32_t leader);
-
 /* ---- Earlier studies --------------------------------------------------------------------------------------------- */
 
 /* The setting to measure so that earlier studies are tested at two settings far from each other; -1: they were, or

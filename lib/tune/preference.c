@@ -56,8 +56,8 @@ int32_t preference_read(const char *text, const struct kerf_tune_space *space, s
 }
 
 int preference_compare(const struct preference *preference, const struct kerf_tune_space *space, int32_t a, int32_t b) {
-    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
-    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    const int32_t *of_a = setting_values(space, a);
+    const int32_t *of_b = setting_values(space, b);
     for (int32_t i = 0; i < preference->num; i++) {
         int32_t k = preference->params[i], difference = of_a[k] - of_b[k];
         if (difference) return preference->larger[i] ? -difference : difference;

@@ -63,7 +63,7 @@ struct search {
 };
 
 static const int32_t *values_of(const struct search *search, int32_t setting) {
-    return search->model->study->space->values + (int64_t)setting * search->model->study->space->num_params;
+    return setting_values(search->model->study->space, setting);
 }
 
 /* ---- What was measured ------------------------------------------------------------------------------------------- */

@@ -144,9 +144,9 @@ static void write_table(const struct surface_model *model, int32_t axis, const d
     const struct kerf_tune_space *space = model->study->space;
     int32_t n = model->num_active;
     for (int32_t i = 0; i < n; i++) {
-        const int32_t *of = space->values + (int64_t)model->active[i] * space->num_params;
+        const int32_t *of = setting_values(space, model->active[i]);
         for (int32_t j = 0; j <= i; j++) {
-            const int32_t *to = space->values + (int64_t)model->active[j] * space->num_params;
+            const int32_t *to = setting_values(space, model->active[j]);
             table[(int64_t)i * n + j] =
                 kernel_correlation(&space->params[axis], coordinates, of[axis], to[axis], length);
             table[(int64_t)j * n + i] = table[(int64_t)i * n + j];
@@ -180,8 +180,8 @@ static double *divisibility_table(struct surface_model *model, const int32_t *ax
         if (table == NULL) table = arena_alloc(&model->arena, (size_t)n * (size_t)n, sizeof *table);
         for (int32_t i = 0; table && i < n; i++)
             for (int32_t j = 0; j < n; j++) {
-                int32_t of = space->values[(int64_t)model->active[i] * space->num_params + axes[k]];
-                int32_t to = space->values[(int64_t)model->active[j] * space->num_params + axes[k]];
+                int32_t of = setting_values(space, model->active[i])[axes[k]];
+                int32_t to = setting_values(space, model->active[j])[axes[k]];
                 table[(int64_t)i * n + j] += kernel_divisibility(param, of, to);
             }
     }

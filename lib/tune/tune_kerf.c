@@ -12,6 +12,7 @@
  */
 #include "base/error_fill.h"
 #include "tune/posterior.h"
+#include "tune/precautions.h"
 #include "tune/tune_policy.h"
 
 enum { OBSERVATIONS_MAX = 200, STOPPED = 3 };

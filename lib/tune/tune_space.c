@@ -320,8 +320,8 @@ int32_t tune_space_sampled(const struct kerf_tune_space *space) {
 }
 
 int tune_space_compare(const struct kerf_tune_space *space, int32_t a, int32_t b) {
-    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
-    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    const int32_t *of_a = setting_values(space, a);
+    const int32_t *of_b = setting_values(space, b);
     for (int32_t k = 0; k < space->num_params && grows(space); k++)
         if (of_a[k] != of_b[k]) return of_a[k] < of_b[k] ? -1 : 1;
     return (a > b) - (a < b);
@@ -329,7 +329,7 @@ int tune_space_compare(const struct kerf_tune_space *space, int32_t a, int32_t b
 
 uint64_t tune_space_place(const struct kerf_tune_space *space, int32_t setting) {
     if (!grows(space)) return (uint64_t)setting;
-    return hash_of(space, space->values + (int64_t)setting * space->num_params);
+    return hash_of(space, setting_values(space, setting));
 }
 
 double kerf_tune_space_size(const struct kerf_tune_space *space) {
@@ -434,7 +434,7 @@ int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t 
     }
     while (low < high) {
         int32_t middle = low + (high - low) / 2, k = 0;
-        const int32_t *at = space->values + (int64_t)middle * space->num_params;
+        const int32_t *at = setting_values(space, middle);
         while (k < space->num_params && at[k] == values[k]) k++;
         if (k == space->num_params) return middle;
         if (at[k] < values[k])
