@@ -45,6 +45,20 @@ int32_t neighbour_with(struct kerf_tune_study *study, int32_t of, int32_t param,
     return known_settings_meet(study, values);
 }
 
+struct setting_runs setting_runs(const struct surface_model *model, int32_t setting) {
+    const struct kerf_tune_study *study = model->study;
+    const struct changepoints *changes = &model->changepoints;
+    struct setting_runs runs = {0, INFINITY, -INFINITY};
+    for (int32_t i = changes->num ? changes->starts[changes->num - 1] : 0; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->setting != setting || !history_tells(study, o)) continue;
+        runs.num++;
+        runs.least = fmin(runs.least, scale_to(&model->scale, o->value));
+        runs.most = fmax(runs.most, scale_to(&model->scale, o->value));
+    }
+    return runs;
+}
+
 double setting_expected(const struct surface_model *model, int32_t setting) {
     int32_t at = setting < 0 ? -1 : surface_model_find(model, setting);
     double mean = NAN, sd;

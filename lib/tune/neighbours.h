@@ -25,6 +25,14 @@ double setting_expected(const struct surface_model *model, int32_t setting);
 /* Of a setting that is not modelled, as of a large space, nothing is expected. `by` is of a logarithm. */
 int setting_is_far_slower(const struct surface_model *model, int32_t setting, int32_t than, double by);
 
+/* Its runs since the machine last changed: how many, and between what they lie, on the model's scale. */
+struct setting_runs {
+    int32_t num;
+    double least, most; /* INFINITY and -INFINITY: there are none */
+};
+
+struct setting_runs setting_runs(const struct surface_model *model, int32_t setting);
+
 /* A setting with another value of one parameter; -1: it is not in the space. */
 int32_t neighbour_with(struct kerf_tune_study *study, int32_t of, int32_t param, int32_t value);
 

@@ -5,13 +5,15 @@
 #include <assert.h>
 #include <math.h>
 #include "tune/kernel.h"
+#include "tune/neighbours.h"
 #include "tune/statistics.h"
 #include "tune/surface_model.h"
 
 enum { NOISE_AFTER = 24, RUNS_MAX = 12 };
 static const double DROP = 0.05;
 static const double CUT = 2.25;
-static const double SLOWED = 1.3; /* times as long as before: not noise */
+static const double SLOWED = 1.3;                     /* times as long as before: not noise */
+static const double SLOW_OVER = 0.2, SLOW_NOISES = 6; /* likewise, of a logarithm, and standard deviations */
 
 int posterior_is_empty(const struct kerf_tune_study *study) {
     return history_informative(study) + study->num_earlier == 0;
@@ -88,6 +90,27 @@ int32_t posterior_leader(const struct posterior_draws *draws) {
     return leader;
 }
 
+/* What a run would take now: drift shifts all alike. */
+static double drift_now(const struct posterior_draws *draws) {
+    double sum = 0;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) sum += draws->drift[k];
+    return sum / SURFACE_DRAWS;
+}
+
+/* Whether each of its runs was taken for a slow one, while another setting was faster in all of its runs, of two or more:
+ * where the model fits badly, what was seen counts. */
+static int is_contradicted(const struct posterior_draws *draws, int32_t i) {
+    const struct surface_model *model = draws->model;
+    struct setting_runs own = setting_runs(model, posterior_draws_setting(draws, i));
+    double fast = own.least - fmax(SLOW_OVER, SLOW_NOISES * surface_model_noise(model)) - fabs(drift_now(draws));
+    if (!model->scale.logarithmic || own.num == 0 || fast <= mean_of(draws, i)) return 0;
+    for (int32_t k = 0; k < model->num_active; k++) {
+        struct setting_runs other = setting_runs(model, model->active[k]);
+        if (other.num > 1 && other.most < fast) return 1;
+    }
+    return 0;
+}
+
 /* An answer is a setting that was measured, even if another one is expected to be better; where all runs were stopped,
  * or belong to earlier studies, it is any setting that did not fail. */
 static int32_t measured_leader(const struct posterior_draws *draws) {
@@ -95,7 +118,7 @@ static int32_t measured_leader(const struct posterior_draws *draws) {
     int32_t leader = -1, any = -1;
     for (int32_t i = 0; i < draws->num; i++) {
         const struct tally *tally = &study->tallies[posterior_draws_setting(draws, i)];
-        if (tally->values > 0 && leads(draws, i, leader)) leader = i;
+        if (tally->values > 0 && leads(draws, i, leader) && !is_contradicted(draws, i)) leader = i;
         if (tally->failed == 0 && leads(draws, i, any)) any = i;
     }
     return leader >= 0 ? leader : any;
@@ -106,8 +129,7 @@ static int32_t measured_leader(const struct posterior_draws *draws) {
 static double slowness_now(const struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
-    double drift = 0, mean, sd;
-    for (int32_t k = 0; k < SURFACE_DRAWS; k++) drift += draws->drift[k] / SURFACE_DRAWS;
+    double drift = drift_now(draws), mean, sd;
     for (int32_t i = study->num_observations - 1; i >= 0; i--) {
         const struct kerf_tune_observation *last = &study->observations[i];
         int32_t active = surface_model_find(model, last->setting);
@@ -207,13 +229,6 @@ static void write_gain(const struct posterior_draws *draws, int32_t leader, stru
     answer->default_gain = exp(sum / SURFACE_DRAWS);
     answer->gain_interval[0] = exp(low);
     answer->gain_interval[1] = exp(high);
-}
-
-/* What a run would take now: drift shifts all alike. */
-static double drift_now(const struct posterior_draws *draws) {
-    double sum = 0;
-    for (int32_t k = 0; k < SURFACE_DRAWS; k++) sum += draws->drift[k];
-    return sum / SURFACE_DRAWS;
 }
 
 /* Where all runs of a setting may have been slow ones, so far below them it may be; INFINITY where that is too improbable. */

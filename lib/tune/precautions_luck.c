@@ -33,33 +33,20 @@ int32_t precaution_run_seldom(struct kerf_tune_study *study, const struct surfac
     return neighbours_on_each_side(study, model, of, run_seldom);
 }
 
-/* The fastest run of a setting since the machine last changed; INFINITY: none. */
-static double fastest_run(const struct surface_model *model, int32_t setting) {
-    const struct kerf_tune_study *study = model->study;
-    const struct changepoints *changes = &model->changepoints;
-    double fastest = INFINITY;
-    for (int32_t i = changes->num ? changes->starts[changes->num - 1] : 0; i < study->num_observations; i++) {
-        const struct kerf_tune_observation *o = &study->observations[i];
-        if (o->setting == setting && history_tells(study, o))
-            fastest = fmin(fastest, scale_to(&model->scale, o->value));
-    }
-    return fastest;
-}
-
 /* A setting that was once faster than this one ever was, of less than FASTER_RUNS runs: on a machine of two modes the others
  * may all have been slow ones, and where there are none a few more runs show that it was luck. */
 enum { FASTER_RUNS = 5 };
 static const double FASTER_NOISES = 3;
 
 int32_t precaution_once_faster(struct kerf_tune_study *study, const struct surface_model *model, int32_t of) {
-    double least = fastest_run(model, of);
+    double least = setting_runs(model, of).least;
     int32_t faster = -1;
     if (!model->scale.logarithmic || history_is_exact(study) || model->num_slots > 1 || isinf(least)) return -1;
     least -= fmax(log1p(study->question.within), FASTER_NOISES * surface_model_noise(model));
     for (int32_t i = 0; i < model->num_active; i++) {
         int32_t setting = model->active[i], values = study->tallies[setting].values;
         if (values == 0 || values >= FASTER_RUNS || setting_tries(model, setting) > values) continue;
-        double fastest = fastest_run(model, setting);
+        double fastest = setting_runs(model, setting).least;
         if (fastest < least) least = fastest, faster = setting;
     }
     return faster;
