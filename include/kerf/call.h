@@ -8,8 +8,8 @@
  * and "system" may be a description itself, an object. A member that is null counts as left out.
  *
  * "schedule" also takes "files", an object with the text of each: its names stand for files in "schedule" ("mine.txt",
- * "torch.csv"), "plan" and "times", and for the file "trace" or those of the folder ("traces/rank0.json"). The answer is
- * what `kerf VERB --format json` prints.
+ * "torch.csv"), "plan" and "times", and for the file "trace" or those of the folder ("traces/rank0.json"). One that
+ * nothing names is refused. The answer is what `kerf VERB --format json` prints.
  *
  * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would). With "write":"megatron" and
  * "plan" (the answer of plan or estimate) it answers {"kerf":...,"framework":...,"text":...}: in "text" what

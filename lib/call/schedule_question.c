@@ -198,14 +198,17 @@ static int32_t read_times_file(const struct schedule_values *values, struct sche
     return code;
 }
 
-/* How many of the files that came along are of the trace: the file of its name, or those of the folder. */
+/* Whether a file that came along is of the trace: the file of its name, or one of the folder. */
+static int is_of_trace(const struct schedule_values *values, const char *name) {
+    const size_t length = values->trace ? strlen(values->trace) : 0;
+    return values->trace && strncmp(name, values->trace, length) == 0 && (name[length] == 0 || name[length] == '/');
+}
+
 static int32_t count_trace_files(const struct schedule_values *values, struct kerf_trace_text *ret_texts) {
-    const size_t length = strlen(values->trace);
     int32_t count = 0;
     for (int32_t i = 0; i < values->sources.num_files; i++) {
         const struct call_file *file = &values->sources.files[i];
-        if (strncmp(file->name, values->trace, length) != 0 || (file->name[length] && file->name[length] != '/'))
-            continue;
+        if (!is_of_trace(values, file->name)) continue;
         if (ret_texts) ret_texts[count] = (struct kerf_trace_text){file->name, file->text, file->length};
         count++;
     }
@@ -566,12 +569,31 @@ static int32_t check_files(const struct schedule_values *values, struct kerf_err
     return KERF_OK;
 }
 
+/* A file that came along, and that nothing in the request names, would be ignored. */
+static int32_t check_named(const struct schedule_values *values, const struct schedule_question *question,
+                           struct kerf_error *err) {
+    for (int32_t i = 0; i < values->sources.num_files; i++) {
+        const char *name = values->sources.files[i].name;
+        int named = is_of_trace(values, name) || (values->times && is(values->times, name)) ||
+                    (values->plan && is(values->plan, name));
+        for (int32_t k = 0; k < question->num_names; k++)
+            named |= !schedule_is_rule(name) && is(question->names[k], name);
+        if (!named)
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "\"files\" has '%.64s', which no schedule, \"times\", \"plan\" or \"trace\" of the "
+                                  "request names",
+                                  name);
+    }
+    return KERF_OK;
+}
+
 int32_t schedule_question_read(const struct schedule_values *values, struct schedule_question *ret_question,
                                struct kerf_error *err) {
     memset(ret_question, 0, sizeof *ret_question);
     ret_question->sources = &values->sources;
     int32_t code = check_files(values, err);
     if (code == KERF_OK) code = read_question(values, ret_question, err);
+    if (code == KERF_OK) code = check_named(values, ret_question, err);
     if (code != KERF_OK) schedule_question_free(ret_question);
     return code;
 }

@@ -371,6 +371,14 @@ static void schedules_come_with_the_request(void **state) {
     assert_string_equal(err.file, "mine.txt");
     assert_int_equal(err.line, 1);
     refuses("schedule", "{\"schedule\":\"other.txt\",\"files\":{\"mine.txt\":\"?\"}}", "no schedule is called");
+    static const char *const unnamed[] = {"mine.txt", "1f1b"}; /* a rule is no file */
+    for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++) {
+        char request[128];
+        snprintf(request, sizeof request,
+                 "{\"schedule\":\"1f1b\",\"devices\":2,\"microbatches\":2,\"files\":{\"%s\":\"\"}}", unnamed[i]);
+        refuses("schedule", request, "which no schedule");
+        assert_non_null(strstr(err.message, unnamed[i]));
+    }
     refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":[]}", "\"files\" must be an object");
     refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":{\"mine.txt\":1}}", "must be the text");
     json = ask(
@@ -396,7 +404,6 @@ static void schedules_come_with_the_request(void **state) {
         "{\"schedule\":\"best\",\"devices\":4,\"microbatches\":8,\"memory_cap\":\"1..16\"}",
         "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"jitter\":\"5%\"}",
         "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"straggler\":\"1:2\"}",
-        "{\"schedule\":\"1f1b\",\"devices\":64,\"microbatches\":64,\"files\":{\"1f1b\":\"\"}}",
         "{\"schedule\":\"slimpipe\",\"devices\":16,\"microbatches\":2}", /* 16 slices */
         "{\"schedule\":\"a.csv\",\"memory_cap\":\"1..999\",\"files\":{\"a.csv\":\"0F0,0B0\\n\"}}",
     };
