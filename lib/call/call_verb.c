@@ -84,7 +84,7 @@ static double slices_of(const struct kerf_schedule_request *request, const char 
 /* Who asks with a limit must not make the machine run out of memory, which holds all answers at once. */
 static int32_t check_operations(const struct schedule_question *question, int64_t most, struct kerf_error *err) {
     const struct kerf_schedule_request *request = &question->request;
-    const int is_noisy = !isnan(question->jitter) || question->straggler || question->slow_link;
+    const int is_noisy = !isnan(question->jitter) || question->stragglers.count || question->slow_links.count;
     double operations = 0;
     for (int32_t i = 0; i < question->num_names; i++) {
         const char *name = question->names[i];

@@ -203,8 +203,19 @@ static int32_t read_slow(const char *text, const char *option, int32_t devices, 
     if (device < 0 || device >= devices)
         return kerf_error_set(err, KERF_EINVALID, "%s: there are the devices 0 to %d, not %ld", option, devices - 1,
                               device);
+    if (factors[device] != 1)
+        return kerf_error_set(err, KERF_EINVALID, "%s: device %ld is given twice", option, device);
     factors[device] = factor;
     return KERF_OK;
+}
+
+/* Factors of devices that are not named stay 1. */
+static int32_t read_all_slow(const struct string_list *list, const char *option, int32_t devices, double *factors,
+                             struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; code == KERF_OK && i < list->count; i++)
+        code = read_slow(list->items[i], option, devices, factors, err);
+    return code;
 }
 
 /* What the operations of the trace took, over the median of their stage and kind; how many. */
@@ -246,23 +257,24 @@ static int32_t add_noise(const struct schedule_question *question, struct schedu
     struct kerf_schedule_noise noise = {.relative = isnan(question->jitter) ? 0 : question->jitter, .seed = 1};
     int64_t ops = 0;
     int32_t code = KERF_OK;
-    if (isnan(question->jitter) && !question->measured_jitter && !question->straggler && !question->slow_link)
+    if (isnan(question->jitter) && !question->measured_jitter && !question->stragglers.count &&
+        !question->slow_links.count)
         return code;
     for (int32_t d = 0; question->measured_jitter && d < question->trace->schedule->devices; d++)
         ops += question->trace->schedule->num_ops[d];
     double *slow = malloc(2 * (size_t)devices * sizeof *slow), *factors = malloc(((size_t)ops + 1) * sizeof *factors);
     if (slow == NULL || factors == NULL) code = error_no_memory(err, "the noise");
     for (int32_t d = 0; code == KERF_OK && d < 2 * devices; d++) slow[d] = 1;
-    if (code == KERF_OK && question->straggler) {
-        code = read_slow(question->straggler, "--straggler", devices, slow, err);
+    if (code == KERF_OK && question->stragglers.count) {
+        code = read_all_slow(&question->stragglers, "--straggler", devices, slow, err);
         noise.slow = slow;
     }
-    if (code == KERF_OK && question->slow_link && !has_latency(answer->times, devices))
+    if (code == KERF_OK && question->slow_links.count && !has_latency(answer->times, devices))
         code = kerf_error_set(err, KERF_EINVALID,
                               "--slow-link needs messages that take time: give --p2p, or a file of "
                               "times with latencies");
-    if (code == KERF_OK && question->slow_link) {
-        code = read_slow(question->slow_link, "--slow-link", devices, slow + devices, err);
+    if (code == KERF_OK && question->slow_links.count) {
+        code = read_all_slow(&question->slow_links, "--slow-link", devices, slow + devices, err);
         noise.slow_link = slow + devices;
     }
     if (code == KERF_OK && question->measured_jitter) use_measured(question, devices, slow, factors, &noise);

@@ -336,13 +336,13 @@ static int32_t read_noise(const struct schedule_values *values, struct schedule_
                           struct kerf_error *err) {
     char *end = NULL;
     question->jitter = NAN;
-    question->straggler = values->straggler;
-    question->slow_link = values->slow_link;
+    question->stragglers = values->stragglers;
+    question->slow_links = values->slow_links;
     question->measured_jitter = values->jitter && is(values->jitter, "trace");
     question->rank_by_p95 = values->rank_by && is(values->rank_by, "p95");
     if (question->measured_jitter && values->trace == NULL)
         return kerf_error_set(err, KERF_EINVALID, "--jitter trace needs --trace, whose operations it takes");
-    if (question->rank_by_p95 && !values->jitter && !values->straggler && !values->slow_link)
+    if (question->rank_by_p95 && !values->jitter && !values->stragglers.count && !values->slow_links.count)
         return kerf_error_set(err, KERF_EINVALID, "--rank-by p95 needs --jitter, --straggler or --slow-link");
     if (values->jitter == NULL || question->measured_jitter) return KERF_OK;
     question->jitter = number_read(values->jitter, &end);
@@ -389,10 +389,10 @@ int32_t schedule_times_keys(const struct schedule_question *question, const char
 /* Refuses noise with what is not simulated under it. */
 static int32_t check_noise(const struct schedule_values *values, const struct schedule_question *question,
                            struct kerf_error *err) {
-    const char *noise = values->jitter      ? "--jitter"
-                        : values->straggler ? "--straggler"
-                        : values->slow_link ? "--slow-link"
-                                            : NULL;
+    const char *noise = values->jitter             ? "--jitter"
+                        : values->stragglers.count ? "--straggler"
+                        : values->slow_links.count ? "--slow-link"
+                                                   : NULL;
     int offloads = 0;
     for (int32_t i = 0; i < question->offload.count; i++) offloads |= question->offload.values[i] > 0;
     const char *other = question->times.blocking      ? "--send blocking"
@@ -494,7 +494,7 @@ static int32_t read_frontier(const struct schedule_values *values, struct schedu
         return kerf_error_set(err, KERF_EINVALID,
                               "--memory-frontier needs one placement, loop, v or both: what is proved of one says "
                               "nothing of the others");
-    if (values->jitter || values->straggler || values->slow_link || values->rank_by)
+    if (values->jitter || values->stragglers.count || values->slow_links.count || values->rank_by)
         return kerf_error_set(err, KERF_EINVALID,
                               "--memory-frontier is of steps without noise; leave --jitter, --straggler, --slow-link "
                               "and --rank-by out");

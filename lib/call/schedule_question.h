@@ -12,13 +12,12 @@
 #include "kerf/kerf.h"
 
 struct schedule_values {
-    struct string_list names;
+    struct string_list names, stragglers, slow_links;
     int64_t devices, chunks, group, slices, search_steps, threads, replicas;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, search_time;
     double recompute_time, offload_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare, *recompute, *offload, *host_link,
-        *attention, *slice_cut;
+        *trace, *jitter, *rank_by, *plan, *compare, *recompute, *offload, *host_link, *attention, *slice_cut;
     int64_t trace_step, rank;
     int32_t no_ops, memory_frontier;
     int32_t wants_certificate;   /* 1: of what best proves */
@@ -310,17 +309,19 @@ struct schedule_values {
                  "(log-normal), or "                                                                                   \
                  "trace for what --trace has measured. Prints the distribution of the step over 10,000 simulations."}, \
         {.name = "straggler",                                                                                          \
-         .type = OPTION_STRING,                                                                                        \
-         .offset = offsetof(owner, of.straggler),                                                                      \
+         .type = OPTION_STRINGS,                                                                                       \
+         .offset = offsetof(owner, of.stragglers),                                                                     \
          .value = "DEVICE:FACTOR",                                                                                     \
          .uses = "SCHEDULE,compare",                                                                                   \
-         .help = "One device whose operations take longer than the schedule was made for, such as 3:1.5."},            \
+         .help = "A device whose operations take longer than the schedule was made for, such as 3:1.5; may be given "  \
+                 "several times."},                                                                                    \
         {.name = "slow-link",                                                                                          \
-         .type = OPTION_STRING,                                                                                        \
-         .offset = offsetof(owner, of.slow_link),                                                                      \
+         .type = OPTION_STRINGS,                                                                                       \
+         .offset = offsetof(owner, of.slow_links),                                                                     \
          .value = "DEVICE:FACTOR",                                                                                     \
          .uses = "SCHEDULE,compare",                                                                                   \
-         .help = "One device whose messages take longer than the schedule was made for, such as 3:10."},               \
+         .help = "A device whose messages, those that it sends and those that it receives, take longer than the "      \
+                 "schedule was made for, such as 3:10; may be given several times."},                                  \
         {.name = "memory-frontier",                                                                                    \
          .type = OPTION_FLAG,                                                                                          \
          .offset = offsetof(owner, of.memory_frontier),                                                                \
@@ -403,23 +404,23 @@ struct schedule_question {
     struct range microbatches; /* at least one; 0: the file's own */
     struct memory_cap *caps;   /* [num_caps], at least one */
     int32_t num_caps;
-    const struct call_sources *sources;       /* where its files are */
-    struct share_list recompute, offload;     /* at least one each; NAN: not said */
-    int32_t frontier;                         /* 1: the best for each cap alone */
-    int32_t threads;                          /* of a search; 0: all processors */
-    struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
-    struct kerf_schedule_times_request times; /* all but the cap and the shares */
-    double attention;                         /* in slices, NAN: not said */
-    enum kerf_slice_cut slice_cut;            /* OWN: not said */
-    double jitter;                            /* of operations, NAN: no noise */
-    int32_t measured_jitter;                  /* 1: that of the trace */
-    const char *straggler, *slow_link;        /* "3:1.5", or NULL */
-    int32_t times_are_users;                  /* 1: the file of times is --times, not what a trace or a plan says */
-    int32_t rank_by_p95;                      /* a comparison's rows by the 95th percentile of their steps */
-    const struct kerf_trace_fit *trace_fit;   /* of the trace, or NULL */
-    const struct kerf_trace *trace;           /* NULL, or what times and sizes come from that are not said */
-    const struct kerf_pipeline *pipeline;     /* NULL, or a plan's: the first name is its schedule */
-    struct {                                  /* what these point to */
+    const struct call_sources *sources;        /* where its files are */
+    struct share_list recompute, offload;      /* at least one each; NAN: not said */
+    int32_t frontier;                          /* 1: the best for each cap alone */
+    int32_t threads;                           /* of a search; 0: all processors */
+    struct kerf_schedule_request request;      /* all but rule, micro-batches and times */
+    struct kerf_schedule_times_request times;  /* all but the cap and the shares */
+    double attention;                          /* in slices, NAN: not said */
+    enum kerf_slice_cut slice_cut;             /* OWN: not said */
+    double jitter;                             /* of operations, NAN: no noise */
+    int32_t measured_jitter;                   /* 1: that of the trace */
+    struct string_list stragglers, slow_links; /* "3:1.5", each a device of its own */
+    int32_t times_are_users;                   /* 1: the file of times is --times, not what a trace or a plan says */
+    int32_t rank_by_p95;                       /* a comparison's rows by the 95th percentile of their steps */
+    const struct kerf_trace_fit *trace_fit;    /* of the trace, or NULL */
+    const struct kerf_trace *trace;            /* NULL, or what times and sizes come from that are not said */
+    const struct kerf_pipeline *pipeline;      /* NULL, or a plan's: the first name is its schedule */
+    struct {                                   /* what these point to */
         struct kerf_pipeline *pipeline;
         struct kerf_trace *trace;
         struct kerf_trace_fit *trace_fit;

@@ -75,6 +75,8 @@ ask schedule 1f1b -p 2 -m 2 --certificate proof.txt
 ask schedule zb_h1 -p 2 -m 4 --jitter 10% --no-ops
 ask schedule compare 1f1b zb_h1 -p 2 -m 4 --straggler 1:1.5 --rank-by p95
 ask schedule compare 1f1b zb_h2 zb_h1 -p 4 -m 8 --memory-cap 4 --straggler 1:1.5 --rank-by p95
+ask schedule 1f1b -p 3 -m 4 --p2p 0.1 --straggler 0:1.5 --straggler 2:1.2 --slow-link 0:2 --slow-link 1:3 --no-ops
+ask schedule 1f1b -p 2 -m 2 --straggler 1:1.5 --straggler 1:2
 ask schedule 1f1b -p 2 -m 2 --jitter 5x
 ask schedule 1f1b -p 2 -m 2 --jitter 200%
 ask schedule 1f1b -p 2 -m 2 --backward 3 --backward-weight 1
