@@ -415,9 +415,9 @@ static int fit(const struct schedule_options *values) {
 /* ---- Verifying -------------------------------------------------------------------------------------------- */
 
 static int32_t verify_file(const char *path, struct kerf_schedule_verdict *ret_verdict, struct kerf_error *err) {
-    const size_t bytes_max = (size_t)1 << 31;
+    enum { BYTES_MAX = 512 << 20 };
     struct kerf_text text = {0};
-    int32_t code = input_read(path, bytes_max, &text, err);
+    int32_t code = input_read(path, BYTES_MAX, &text, err);
     if (code == KERF_OK) code = kerf_schedule_verify(text.data ? text.data : "", text.length, path, ret_verdict, err);
     kerf_text_free(&text);
     return code;

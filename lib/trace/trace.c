@@ -110,8 +110,8 @@ int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf
         return text->failed ? fail(file->path, KERF_ENOMEM, "not enough memory to read it", err) : KERF_OK;
     }
     struct stat status;
-    if (stat(file->path, &status) == 0 && S_ISFIFO(status.st_mode)) /* nobody may ever write to it */
-        return fail(file->path, KERF_EIO, "a pipe, not a file", err);
+    if (stat(file->path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) /* it may never end */
+        return fail(file->path, KERF_EIO, "a pipe or a device, not a file", err);
     if (!is_compressed(file->path)) return input_read(file->path, limit, text, err);
     gzFile packed = gzopen(file->path, "rbe");
     if (packed == NULL) return fail(file->path, KERF_EIO, strerror(errno), err);
@@ -126,7 +126,7 @@ int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf
 
 static const struct trace_format *const formats[] = {&trace_megatron, &trace_torch};
 enum { FORMATS = sizeof formats / sizeof *formats };
-static const size_t FILE_BYTES_MAX = (size_t)4 << 30;
+static const size_t FILE_BYTES_MAX = (size_t)1 << 30;
 
 static const struct trace_format *recognise(const struct trace_file *files, size_t count) {
     for (size_t f = 0; f < FORMATS; f++)

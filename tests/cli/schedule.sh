@@ -61,6 +61,9 @@ sed 's/^bound_s .*/bound_s 62/' proof.txt >forged.txt
 ask schedule verify forged.txt
 ask schedule verify
 ask schedule verify proof.txt proof.txt
+truncate -s 513M large.txt
+ask schedule verify large.txt
+rm large.txt
 ln -s proof.txt link.txt
 ask schedule best -p 2 -m 2 --certificate proof.txt -o proof.txt
 ask schedule best -p 2 -m 2 --certificate proof.txt -o link.txt

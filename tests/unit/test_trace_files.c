@@ -208,7 +208,10 @@ static void test_torch_refusals(void **state) {
     char pipe_name[128];
     snprintf(pipe_name, sizeof pipe_name, "%s/rank0.json", folder);
     assert_int_equal(mkfifo(pipe_name, 0600), 0);
-    refused(NULL, -1, KERF_EIO, "rank0.json", "a pipe, not a file");
+    refused(NULL, -1, KERF_EIO, "rank0.json", "a pipe or a device, not a file");
+    empty_folder();
+    assert_int_equal(symlink("/dev/zero", pipe_name), 0);
+    refused(NULL, -1, KERF_EIO, "rank0.json", "a pipe or a device, not a file");
     empty_folder();
     refused("/no/such/file.json.gz", -1, KERF_EIO, "/no/such", "no such file or folder");
 }
