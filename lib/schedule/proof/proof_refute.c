@@ -447,6 +447,7 @@ static int add_clause(struct refuter *refuter, int64_t begin, int32_t count) {
               sizeof *refuter->clauses))
         return 0;
     refuter->clauses[refuter->num_clauses++] = (struct clause){begin, open < 2 ? 0 : count};
+    if (open < 2 || refuter->refuted) refuter->num_literals = begin; /* it is not looked at again */
     if (refuter->refuted) return 1;
     if (open == 0) {
         refuter->refuted = 1;
