@@ -258,7 +258,11 @@ static int32_t cannot_open(const char *path, struct kerf_error *err) {
 
 /* A new file is its owner's alone: SQLite would let everybody read it. */
 static int32_t make_file(const char *path, int32_t flags, struct kerf_error *err) {
-    if (access(path, F_OK) == 0) return KERF_OK;
+    struct stat found;
+    const int exists = stat(path, &found) == 0;
+    if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))
+        return kerf_error_set(err, KERF_EINVALID, "%.200s is a pipe or a device, not a file", path);
+    if (exists) return KERF_OK;
     if (!(flags & STORE_MAY_CREATE)) return cannot_open(path, err);
     int file = open(path, O_RDWR | O_CLOEXEC | O_CREAT, 0600);
     if (file < 0) return kerf_error_set(err, KERF_EIO, "%.200s cannot be opened: %s", path, strerror(errno));

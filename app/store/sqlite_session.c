@@ -17,12 +17,15 @@ int32_t sqlite_run(sqlite3 *db, const char *sql, struct kerf_error *err) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? KERF_OK : sqlite_fail(db, err);
 }
 
+static int32_t cannot_open(const char *path, sqlite3 *db, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EIO, "%.200s cannot be opened: %.200s", path,
+                          db ? sqlite3_errmsg(db) : "not enough memory");
+}
+
 int32_t sqlite_connect(const char *path, int writes, struct sqlite_session *ret_session, struct kerf_error *err) {
     sqlite3 *db = NULL;
-    int flags = SQLITE_OPEN_NOMUTEX | (writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE);
-    if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK) {
-        int32_t code = kerf_error_set(err, KERF_EIO, "%.200s cannot be opened: %.200s", path,
-                                      db ? sqlite3_errmsg(db) : "not enough memory");
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        int32_t code = cannot_open(path, db, err);
         sqlite3_close(db);
         return code;
     }
@@ -32,6 +35,8 @@ int32_t sqlite_connect(const char *path, int writes, struct sqlite_session *ret_
     if (code == KERF_OK && !writes) code = sqlite_run(db, "PRAGMA query_only=ON; PRAGMA cache_size=-1024", err);
     if (code != KERF_OK && sqlite3_errcode(db) == SQLITE_NOTADB)
         code = kerf_error_set(err, KERF_EINVALID, "%.200s is not a SQLite database", path);
+    else if (code == KERF_EIO)
+        code = cannot_open(path, db, err);
     if (code != KERF_OK)
         sqlite3_close(db);
     else

@@ -52,7 +52,8 @@ struct sqlite_session {
 /* KERF_EIO, and the database's words in err; KERF_ENOMEM. */
 int32_t sqlite_fail(sqlite3 *db, struct kerf_error *err);
 
-/* KERF_EINVALID: the file is not a database. With writes 1 a missing file is created. */
+/* KERF_EINVALID: the file is not a database. With writes 0 it is only read. A missing file is not created: a server's may
+ * be missing because somebody removed it. */
 int32_t sqlite_connect(const char *path, int writes, struct sqlite_session *ret_session, struct kerf_error *err);
 void sqlite_disconnect(struct sqlite_session *session);
 

@@ -143,12 +143,22 @@ static int32_t apply(struct sqlite_writer *writer, struct store_write *write, st
 
 /* ---- Transactions ------------------------------------------------------------------------------------------- */
 
+/* What is committed to a file that was removed or replaced is lost, and SQLite does not look. */
+static int32_t check_place(sqlite3 *db, struct kerf_error *err) {
+    int has_moved = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (!has_moved) return KERF_OK;
+    return kerf_error_set(err, KERF_EIO,
+                          "the store: its file was moved, removed or replaced; put it back, or restart the server");
+}
+
 /* The first `count` writes of the list in one transaction. */
 static int32_t commit(struct sqlite_writer *writer, struct store_write *first, int count, struct kerf_error *err) {
     int32_t code = run(writer, LITE_BEGIN, err);
     if (code != KERF_OK) return code;
     for (struct store_write *write = first; count > 0 && code == KERF_OK; count--, write = write->next)
         code = apply(writer, write, err);
+    if (code == KERF_OK) code = check_place(writer->session.db, err);
     if (code == KERF_OK) code = run(writer, LITE_COMMIT, err);
     if (code != KERF_OK) roll_back(writer);
     return code;

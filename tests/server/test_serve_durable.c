@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,32 @@ static void test_disk_full(void **state) {
     client_close(&client);
 }
 
+/* ---- A file that is gone ------------------------------------------------------------------------------------- */
+
+/* No decision is acknowledged that a removed file would hold; nothing is put in the file's place. */
+static void test_moved_file(void **state) {
+    (void)state;
+    char away[sizeof place.store + 8];
+    struct client client;
+    struct reply reply;
+    int64_t size, number;
+    place_run(&place, 0, NULL);
+    client_open(&client, place.port);
+    assert_int_equal(register_job(&client, "j", "64", ""), 201);
+    assert_int_equal(predict(&client, "j", &size, &number), 200);
+    snprintf(away, sizeof away, "%s.away", place.store);
+    assert_int_equal(rename(place.store, away), 0);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/jobs/batch_size?job_id=j", NULL), 503);
+    assert_non_null(strstr(reply.body, "was moved, removed or replaced"));
+    assert_int_equal(client_ask(&client, &reply, "GET", "/readyz", NULL), 503);
+    assert_int_not_equal(access(place.store, F_OK), 0);
+    assert_int_equal(rename(away, place.store), 0);
+    assert_int_equal(predict(&client, "j", &size, &number), 200);
+    assert_int_equal(number, 2);
+    place_end(&place, SIGTERM);
+    client_close(&client);
+}
+
 /* ---- Files that are not for it -------------------------------------------------------------------------------- */
 
 static void refuses(const char *words) {
@@ -141,6 +168,9 @@ static void test_refused_files(void **state) {
     fputs("some text, which is no database, and long enough to be looked at as one\n", file);
     fclose(file);
     refuses("is not a SQLite database");
+    unlink(place.store);
+    assert_int_equal(mkfifo(place.store, 0600), 0);
+    refuses("is a pipe or a device, not a file");
     snprintf(place.store, sizeof place.store, "%s/no/such/folder", place.folder);
     refuses("cannot be opened");
 }
@@ -149,6 +179,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_stop, make, clear),
         cmocka_unit_test_setup_teardown(test_disk_full, make, clear),
+        cmocka_unit_test_setup_teardown(test_moved_file, make, clear),
         cmocka_unit_test_setup_teardown(test_refused_files, make, clear),
     };
     signal(SIGPIPE, SIG_IGN);
