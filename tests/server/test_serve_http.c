@@ -210,6 +210,11 @@ static void test_odd_requests(void **state) {
     client_close(&client);
     client_send(&client, large, sizeof large);
     if (client_read(&client, 0, &reply)) assert_int_equal(reply.status, 431);
+    memset(large, 'a', 26);
+    memcpy(large, "GET /", 5);
+    client_close(&client);
+    client_send(&client, large, sizeof large);
+    if (client_read(&client, 0, &reply)) assert_int_equal(reply.status, 414);
     assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
 }
 
