@@ -73,10 +73,10 @@ static const struct option options[] = {
      AT(outputs),
      .value = "FILE",
      .help =
-         "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt hold it, "
-         "and are then written instead of standard output, unless --format names another form (.csv as --format says, "
-         "where that is a CSV). May be "
-         "given several times; - is standard output."},
+         "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt (the table) "
+         ".sched (the text form) hold it, and are then written instead of standard output, unless --format names "
+         "another form (.csv and .json as --format says, where that is one). May be given several times; - is standard "
+         "output."},
     {.name = NULL},
 };
 

@@ -240,7 +240,7 @@ complete -c kerf -n '__kerf_at schedule "" compare' -l to -x -d 'Draw the timeli
 complete -c kerf -n '__kerf_at schedule' -l list -d 'Show the schedules with their constraints, bubble and memory'
 complete -c kerf -n '__kerf_at schedule' -l format -x -a 'table json csv torch torch-comms text chrome svg png pdf html' -d 'What to print on standard output (default: table)'
 complete -c kerf -n '__kerf_at schedule "" compare' -l recv -x -a 'early late' -d 'For torch-comms: early puts receives where PyTorch\'s own lowering puts them (default); late puts them right before the operation that needs them, as PyTorch since January 2026'
-complete -c kerf -n '__kerf_at schedule' -l output -s o -r -F -d 'Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt hold it, and are then written instead of standard output, unless --format names another form (.csv as --format says, where that is a CSV)'
+complete -c kerf -n '__kerf_at schedule' -l output -s o -r -F -d 'Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt (the table) .sched (the text form) hold it, and are then written instead of standard output, unless --format names another form (.csv and .json as --format says, where that is one)'
 
 # kerf tune
 complete -c kerf -n '__kerf_at tune ""' -a llama
