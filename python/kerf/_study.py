@@ -145,7 +145,8 @@ class Tuned:
                 setting = study.ask()
         finally:
             self.best = study.recommended
-        assert self.best is not None
+        if self.best is None:
+            raise Error(f"no setting was measured: {study.reason}")
         return self.best
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

@@ -367,6 +367,10 @@ class Studies(unittest.TestCase):
             work.tune()
             self.assertEqual(work.runs[0][1] == 5, is_number)
 
+    def test_a_tune_that_measures_nothing_says_so(self):
+        work = kerf.tuned({"x": [1, 2]}, policy="null")(lambda x: x)
+        self.assertRaisesRegex(kerf.Error, "no setting was measured: this policy measures the default", work.tune)
+
     def test_what_an_interrupted_tune_found_is_kept(self):
         @kerf.tuned({"x": [1, 2, 4, 8]})
         def work(x=0):
