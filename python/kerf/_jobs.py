@@ -13,6 +13,7 @@
 import http.client
 import json
 import math
+import operator
 import sys
 import time
 import urllib.error
@@ -23,7 +24,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Type, TypeVar, cast
 
 from ._energy import Meter
-from ._library import Error
+from ._library import Error, json_of
 
 __all__ = ["BatchSize", "Job", "Jobs", "Run"]
 
@@ -219,7 +220,7 @@ class Jobs:
         headers = {"Accept": "application/json"}
         data = None
         if body is not None:
-            data, headers["Content-Type"] = json.dumps(body, allow_nan=False).encode(), "application/json"
+            data, headers["Content-Type"] = json_of(body), "application/json"
         if self._token:
             headers["Authorization"] = "Bearer " + self._token
         request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
@@ -235,6 +236,16 @@ class Jobs:
         except ValueError:
             raise Error(f"{self.url} is no kerf serve: its answer to {method} {path} is not JSON") from None
 
+    def _check_names(self, settings: Dict[str, Any]) -> None:
+        """POST /jobs ignores settings that it does not know, as Zeus's server does."""
+        if not settings:
+            return
+        schemas = self.request("GET", "/api/v1/openapi.json")["components"]["schemas"]
+        known = schemas["Job"]["properties"] if "Job" in schemas else settings  # a server without /jobs says so itself
+        unknown = ", ".join(sorted(settings.keys() - known.keys()))
+        if unknown:
+            raise Error(f"a job has no {unknown}; it has {', '.join(known)}")
+
     def job(self, job_id: str, *, batch_sizes: Optional[Sequence[int]] = None, **settings: Any) -> Job:
         """Registers the job with these settings (those of POST /jobs), or names one that is known."""
         if batch_sizes is None:
@@ -243,8 +254,9 @@ class Jobs:
             job = Job(self, job_id)
             job.state  # is it known? pylint: disable=pointless-statement
             return job
-        body = {"job_id": job_id, "job_id_prefix": job_id, "batch_sizes": list(batch_sizes), "number_of_gpus": 1,
-                "gpu_model": "none", **settings}
+        self._check_names(settings)
+        body = {"job_id": job_id, "job_id_prefix": job_id, "batch_sizes": [operator.index(size) for size in batch_sizes],
+                "number_of_gpus": 1, "gpu_model": "none", **settings}
         self.request("POST", "/jobs", body)
         return Job(self, job_id)
 

@@ -110,15 +110,16 @@ def _plain(value: Any) -> Any:
 _encoder = json.JSONEncoder(allow_nan=False, default=_plain)
 
 
-def _json_of(request: Mapping[str, Any]) -> bytes:
+def json_of(request: Mapping[str, Any]) -> bytes:
     try:
         return _encoder.encode(request).encode()
     except ValueError:  # it does not say which
         for name, value in request.items():
             try:
                 _encoder.encode(value)
-            except ValueError:
-                raise ValueError(f"{name} must be finite: {value!r}") from None
+            except ValueError as failure:
+                must = "not hold itself" if "Circular" in str(failure) else "be finite"
+                raise ValueError(f"{name} must {must}: {value!r}") from None
         raise
 
 
@@ -196,7 +197,7 @@ def call(verb: str, request: Mapping[str, Any], format: Optional[str] = None,
     progress is told shares between 0 and 1, on any thread; a true value from it ends the work with what is known so far.
     Ctrl-C ends it without an answer.
     """
-    text = _json_of(request)
+    text = json_of(request)
     if verb in ("plan", "schedule") and threading.current_thread() is threading.main_thread():
         return _interruptible(verb, text, format, _Watch(progress))
     return _answer(verb, text, format, _Watch(progress) if progress else None)
@@ -207,7 +208,7 @@ class Asker:
 
     def __init__(self, request: Mapping[str, Any]) -> None:
         self._lock, self._asker, err = threading.Lock(), ctypes.c_void_p(), CError()
-        text = _json_of(request)
+        text = json_of(request)
         check(_lib.kerf_asker_create(text, len(text), self._asker, err), err)
 
     def __del__(self) -> None:
@@ -232,7 +233,7 @@ class Asker:
         return self._answer_of(_lib.kerf_asker_importance)
 
     def tell(self, observation: Mapping[str, Any]) -> None:
-        text, err = _json_of(observation), CError()
+        text, err = json_of(observation), CError()
         with self._lock:
             code = _lib.kerf_asker_tell(self._asker, text, len(text), err)
         check(code, err)

@@ -201,6 +201,10 @@ class Mistakes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "gpus must be finite: nan"):
             kerf.plan(model="gpt3", system="h100", gpus=float("nan"), global_batch=8)
         self.assertRaises(TypeError, kerf.plan, model="gpt3", system="h100", gpus=object(), global_batch=8)
+        model = {"hidden_size": 8}
+        model["text_config"] = model
+        self.assertRaisesRegex(ValueError, "model must not hold itself", kerf.plan, model=model, system="h100", gpus=8,
+                               global_batch=8)
 
     def test_nothing_is_ignored(self):
         schedule = {"schedule": "1f1b", "devices": 4, "microbatches": 8}
@@ -646,6 +650,12 @@ class Jobs(unittest.TestCase):
     def test_refusals_are_told(self):
         self.assertRaisesRegex(kerf.Error, "^404", self.jobs.job, "unknown")
         self.assertRaisesRegex(kerf.Error, "^422", self.jobs.job, "bad", batch_sizes=[0])
+        self.assertRaises(TypeError, self.jobs.job, "bad", batch_sizes="12")
+        self.assertRaisesRegex(kerf.Error, "a job has no eta_nob; it has .*eta_knob", self.jobs.job, "typed",
+                               **{**self.SETTINGS, "eta_nob": 0})
+        self.assertRaisesRegex(kerf.Error, "^404", self.jobs.job, "typed")
+        self.assertRaisesRegex(ValueError, "target_metric must be finite", self.jobs.job, "nan",
+                               **{**self.SETTINGS, "target_metric": float("nan")})
         for address in ("ftp://127.0.0.1", "127.0.0.1:8000"):
             self.assertRaisesRegex(kerf.Error, "is no address such as", kerf.Jobs, address)
         nobody = kerf.Jobs("http://127.0.0.1:9", timeout_s=5)
