@@ -103,8 +103,8 @@ KERF_API int32_t kerf_asker_create(const char *request, size_t length, struct ke
 KERF_API struct kerf_asker *kerf_asker_free(struct kerf_asker *asker);
 
 /** What to measure next: {"setting":{...},"reason":"...","stop":null}; at the end "setting" is null and "stop" says why:
- * "confident", "too noisy", "done". No setting comes again while one was not measured. A setting counts as being measured until
- * it is told, so that several may be measured at once. */
+ * "confident", "too noisy", "done". No setting comes again while one was not measured. A setting counts as being measured, and
+ * as one of "max_runs", until it is told, so that several may be measured at once. */
 KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
 /** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. With limits

@@ -15,6 +15,7 @@
 #include "base/json_read.h"
 #include "kerf/tune.h"
 #include "tune/param.h"
+#include "tune/tune_policy.h"
 
 enum { PARAMS_MAX = 32 /* of a space */, VALUES_MAX = 4096, PENDING_MAX = 64 };
 
@@ -383,14 +384,19 @@ static int32_t best_fresh(const struct kerf_asker *asker, const struct kerf_tune
 
 /* What the policy decides while the others are measured; a fresh setting goes before a repeat. */
 static int32_t decide(struct kerf_asker *asker, struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
-    int32_t pending[PENDING_MAX], num_pending = 0, num_fresh = 0;
+    int32_t pending[PENDING_MAX], num_pending = 0, num_fresh = 0, num_runs = asker->told;
     struct kerf_tune_answer answer;
     for (int32_t i = 0; i < asker->space->num_settings; i++) {
         if (asker->is_asked[i] && num_pending < PENDING_MAX) pending[num_pending++] = i;
+        num_runs += asker->is_asked[i];
         num_fresh += is_fresh(asker, i);
     }
     int32_t code = kerf_tune_study_next(asker->study, pending, num_pending, 0, ret_decision, err);
     if (code != KERF_OK || ret_decision->action == KERF_TUNE_STOP) return code;
+    if (num_runs >= kerf_tune_study_max_observations(asker->study)) {
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d runs, with those that have not been told", (int)num_runs);
+        return KERF_OK;
+    }
     if (num_fresh == 0 || is_fresh(asker, ret_decision->setting)) return KERF_OK;
     code = kerf_tune_study_answer(asker->study, &answer, err); /* which may take milliseconds */
     if (code != KERF_OK) return code;

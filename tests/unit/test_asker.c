@@ -316,6 +316,25 @@ static void several_are_measured_at_once(void **state) {
     }
 }
 
+/* What is being measured counts too: several threads run no more than one does. */
+static void runs_are_bounded(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2,4,8],\"y\":[1,2]},\"max_runs\":5}");
+    json_t *asked[6];
+    for (int k = 0; k < 6; k++) asked[k] = ask(asker);
+    for (int k = 0; k < 5; k++) {
+        json_t *setting = json_object_get(asked[k], "setting");
+        assert_int_equal(tell(asker, setting, slowness(setting)), KERF_OK);
+    }
+    assert_true(json_is_null(json_object_get(asked[5], "setting")));
+    assert_string_equal(json_string_value(json_object_get(asked[5], "stop")), "too noisy");
+    assert_string_equal(json_string_value(json_object_get(asked[5], "reason")),
+                        "5 runs, with those that have not been told");
+    for (int k = 0; k < 6; k++) json_decref(asked[k]);
+    assert_int_equal(run(asker, 0, 1), 0);
+    kerf_asker_free(asker);
+}
+
 static void huge_lengths_are_refused(void **state) {
     (void)state;
     struct kerf_asker *asker = NULL;
@@ -334,6 +353,7 @@ int main(void) {
         cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(several_are_measured_at_once),
+        cmocka_unit_test(runs_are_bounded),
         cmocka_unit_test(huge_lengths_are_refused),
     };
     return cmocka_run_group_tests_name("asker", tests, NULL, NULL);
