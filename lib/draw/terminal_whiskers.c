@@ -44,9 +44,10 @@ static void find_scale(struct whiskers *whiskers) {
         whiskers->low = fmin(whiskers->low, wide ? fmin(of[0], of[1]) : of[0]);
         whiskers->high = fmax(whiskers->high, wide ? fmax(of[0], of[2]) : of[0]);
     }
-    if (!(whiskers->low < whiskers->high)) { /* one value, or none */
-        whiskers->low = isfinite(whiskers->low) ? whiskers->low : 0;
-        whiskers->high = whiskers->low + 1;
+    if (!(whiskers->low < whiskers->high)) { /* one value, which stands in the middle, or none */
+        double value = isfinite(whiskers->low) ? whiskers->low : 0;
+        whiskers->low = 0.9 * value;
+        whiskers->high = value > 0 ? 1.1 * value : 1;
     }
 }
 

@@ -116,6 +116,28 @@ static void a_terminal_has_lines(void **state) {
     kerf_text_free(&out);
 }
 
+/* One value has no range: a tenth beside it, not a second beside 10 ms. */
+static void one_value_has_a_scale(void **state) {
+    (void)state;
+    static const double of[][3] = {{0.01, NAN, NAN}, {0, NAN, NAN}};
+    static const char *const ends[] = {"   9.0 ms               11.0 ms\n", "   0 s                        1.0 s\n"};
+    static const struct kerf_matrix_cell cell = {KERF_CELL_MEASURED, 0, NULL};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct kerf_chart_row row = {"x", NULL, of[i], NULL};
+        const struct kerf_panel panel = {.kind = KERF_PANEL_WHISKERS,
+                                         .unit = KERF_UNIT_SECONDS,
+                                         .rows = &row,
+                                         .num_rows = 1,
+                                         .parts = &part,
+                                         .num_parts = 1,
+                                         .cells = &cell};
+        struct kerf_text out = {0};
+        kerf_whiskers_terminal(&out, &panel, 40, 0);
+        if (!strstr(out.data, ends[i])) fail_msg("%s", out.data);
+        kerf_text_free(&out);
+    }
+}
+
 static void bad_ones_are_refused(void **state) {
     (void)state;
     static const double bad[][3] = {{-1, NAN, NAN}, {NAN, 1, 2}, {1, 2, 1}, {1, NAN, 2}, {1, -1, 2}, {1, 0, INFINITY}};
@@ -139,6 +161,7 @@ static void bad_ones_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bars_have_whiskers), cmocka_unit_test(curves_have_whiskers),
-                                       cmocka_unit_test(a_terminal_has_lines), cmocka_unit_test(bad_ones_are_refused)};
+                                       cmocka_unit_test(a_terminal_has_lines), cmocka_unit_test(one_value_has_a_scale),
+                                       cmocka_unit_test(bad_ones_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
