@@ -536,6 +536,8 @@ static int32_t read_entry(struct kerf_study_record *record, const json_t *line, 
         return kerf_error_set(err, KERF_ESYNTAX, "\"value\" must be the number that the run took or printed");
     seen->start_s = real_or(line, "start_s", 0);
     seen->end_s = real_or(line, "end_s", 0);
+    if (seen->end_s < seen->start_s)
+        return kerf_error_set(err, KERF_EINVALID, "\"end_s\" %g is before \"start_s\" %g", seen->end_s, seen->start_s);
     json_int_t slot = json_integer_value(json_object_get(line, "slot"));
     if (slot < 0 || slot >= record->request.slots)
         return kerf_error_set(err, KERF_EINVALID, "\"slot\" must be 0 to %d", record->request.slots - 1);

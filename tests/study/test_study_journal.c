@@ -38,7 +38,7 @@ static struct kerf_study_request usual(void) {
 static struct kerf_study_entry entry(int32_t setting, double value) {
     struct kerf_study_entry entry = {.why = "because \"it\" may be the best \xC3\xA9"};
     entry.result.observation =
-        (struct kerf_tune_observation){.setting = setting, .value = value, .start_s = 1, .end_s = 1 + value};
+        (struct kerf_tune_observation){.setting = setting, .value = value, .start_s = 1, .end_s = 1 + fabs(value)};
     entry.result.wall_s = value;
     entry.result.load_s = 0.25;
     entry.result.cpu_s = NAN;
@@ -358,6 +358,7 @@ static void members_of_other_types_are_refused(void **state) {
         {"", ",\"disturbed\":1", "\"disturbed\" must be true or false"},
         {"", ",\"end_s\":\"2\"", "\"end_s\" must be a number"},
         {"", ",\"failure\":\"tired\"", "\"failure\" is not a kind of failure"},
+        {"", ",\"start_s\":3,\"end_s\":2.5", "\"end_s\" 2.5 is before \"start_s\" 3"},
     };
     char text[1024], path[256];
     struct kerf_study_record *record = NULL;
