@@ -71,7 +71,7 @@ static const struct option tune_option_table[] = {
          "either. Up to 200 settings; runs are not stopped early, and earlier studies do not count."},
     {.name = "default",
      .letter = 'd',
-     .type = OPTION_STRING,
+     .type = OPTION_ONE,
      AT(defaults),
      .value = "SETTING",
      .help = "The setting that is used today, such as batch=2048,ubatch=512. It is measured first, and the gain "

@@ -20,6 +20,7 @@ refuses --param b=1..4 -w 'b >' -- true {b}
 refuses --param b=1..4 -w 'c > 1' -- true {b}
 refuses --param b=1..4 -d b=9 -- true {b}
 refuses --param b=1..4 -d c=1 -- true {b}
+refuses --param b=1..4 -d b=1 -d b=2 -- true {b}
 refuses --param b=1..4 --prefer smaller -- true {b}
 refuses --param b=1..4 --prefer smaller:c -- true {b}
 refuses --param b=1..4 --within 0 -- true {b}
