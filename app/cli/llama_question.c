@@ -129,9 +129,9 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, enum l
             return kerf_error_set(err, KERF_EUNKNOWN, "--param: llama.cpp has no parameter '%s'; did you mean %s?",
                                   name, nearest);
         return kerf_error_set(err, KERF_EUNKNOWN,
-                              "--param: llama.cpp has no parameter '%s'; there are batch, ubatch, threads, gpu_layers, "
-                              "flash_attention, kv_type and mmap",
-                              name);
+                              "--param: llama.cpp has no parameter '%s'; there are %sbatch, ubatch, threads, "
+                              "gpu_layers, flash_attention, kv_type and mmap",
+                              name, work == LLAMA_SERVE ? "parallel, " : "");
     }
     return KERF_OK;
 }

@@ -74,6 +74,7 @@ sed -n '1s/.*\("objective":"[^"]*"\).*/\1/p' studies/serve-cpu.jsonl
 
 echo "== what belongs to another objective, and what cannot be meant"
 refuses tune llama model.gguf --objective serve --depth 3
+refuses tune llama model.gguf --objective serve --param slots=1,2
 refuses tune llama model.gguf --context 512 --clients 3
 refuses tune llama model.gguf --objective generate --context 512
 refuses tune llama model.gguf --objective generate --logits last
