@@ -76,20 +76,22 @@ static void read_answer(const json_t *root, struct worker_answer *answer) {
         read_clock(root, answer);
 }
 
-/* Whether a line that is not JSON was meant as the answer: some libraries write {"id":7,"value":NaN}. */
+/* Whether a line that is not JSON was meant as the answer: some libraries write {"id":7,"value":NaN}, and a line that is too
+ * long has lost its end. */
 static int is_meant_as_answer(const char *line, size_t length, int64_t id) {
     static const char key[] = "\"id\"";
     const char *end = line + length, *place = memmem(line, length, key, sizeof key - 1);
     size_t blank = strspn(line, " \t");
     while (end > line && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    if (id <= 0 || blank >= length || line[blank] != '{' || end[-1] != '}' || place == NULL)
-        return 0; /* it may be cut off */
+    if (id <= 0 || blank >= length || line[blank] != '{' || place == NULL) return 0;
+    if (end[-1] != '}' && length < LINE_MAX_BYTES) return 0; /* it may be cut off */
     for (place += sizeof key - 1; place < end && (*place == ' ' || *place == ':'); place++) {
     }
     return place < end && strtod(place, NULL) == (double)id;
 }
 
-static const char *why_not_json(const json_error_t *error) {
+static const char *why_not_json(const json_error_t *error, size_t length) {
+    if (length >= LINE_MAX_BYTES) return "the worker's answer is a line of more than 1 MiB";
     switch (json_error_code(error)) {
     case json_error_invalid_utf8: return "the worker's answer is not UTF-8";
     case json_error_duplicate_key: return "the worker's answer has a key twice";
@@ -106,7 +108,7 @@ void worker_answer_read(const char *line, size_t length, int64_t id, struct work
     const json_t *id_of = json_object_get(root, "id");
     *ret_answer = (struct worker_answer){.says = WORKER_OTHER, .start_s = (double)NAN, .end_s = (double)NAN};
     if (root == NULL && is_meant_as_answer(line, length, id))
-        bad(ret_answer, why_not_json(&error));
+        bad(ret_answer, why_not_json(&error, length));
     else if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
         read_answer(root, ret_answer);
     else if (id == 0 && json_is_true(json_object_get(root, "ready")))

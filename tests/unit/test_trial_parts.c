@@ -292,6 +292,13 @@ static void answers(void **state) {
         if ((int)answer.says != no_json[i].says || !strstr(answer.text, no_json[i].why))
             fail_msg("%s: %d, %s", no_json[i].line, (int)answer.says, answer.text);
     }
+    struct kerf_text endless = {0};
+    kerf_text_add(&endless, "{\"id\":7,\"value\":1,\"pad\":\"");
+    kerf_text_repeat(&endless, "a", LINE_MAX_BYTES - (int)endless.length);
+    worker_answer_read(endless.data, endless.length, 7, &answer);
+    assert_int_equal(answer.says, WORKER_BAD);
+    assert_string_equal(answer.text, "the worker's answer is a line of more than 1 MiB");
+    kerf_text_free(&endless);
     worker_answer_read("{\"ready\":true}", 14, 0, &answer);
     assert_int_equal(answer.says, WORKER_READY);
     worker_answer_read("{\"ready\":1}", 11, 0, &answer);
