@@ -46,15 +46,15 @@ int32_t limits_want(struct limits *limits, const char *name, struct kerf_error *
 }
 
 /* 1 and the number, or 0 where the run does not tell it. */
-static int find(const char *name, const struct kerf_trial_result *result, const json_t *told, double *ret_value,
-                char *why, size_t size) {
+static int find(const char *name, const struct kerf_trial_result *result, const json_t *told, const char *silence,
+                double *ret_value, char *why, size_t size) {
     switch (kerfs_own(name)) {
     case KERFS_WALL: *ret_value = result->wall_s; return 1;
     case KERFS_CPU: *ret_value = result->cpu_s; break;
     case KERFS_MEMORY: *ret_value = result->peak_bytes > 0 ? (double)result->peak_bytes : (double)NAN; break;
     default:
         if (told) return json_path_number(told, name, ret_value, why, size) > 0;
-        snprintf(why, size, "no line of its output begins a JSON object or array, which would tell %s", name);
+        snprintf(why, size, "%.60s is not told: %s", name, silence);
         return 0;
     }
     snprintf(why, size, "the system does not report its %s", name);
@@ -62,15 +62,15 @@ static int find(const char *name, const struct kerf_trial_result *result, const 
 }
 
 int32_t limits_check(const struct limits *limits, const struct kerf_trial_result *result, const json_t *told,
-                     double *ret_wanted, char *words, size_t size) {
+                     const char *silence, double *ret_wanted, char *words, size_t size) {
     for (int32_t i = 0; i < limits->count; i++) {
         double value;
-        if (!find(limits->of[i].name, result, told, &value, words, size)) return KERF_TUNE_FAILURE_OUTPUT;
+        if (!find(limits->of[i].name, result, told, silence, &value, words, size)) return KERF_TUNE_FAILURE_OUTPUT;
         if (output_limit_holds(&limits->of[i], value)) continue;
         output_limit_words(&limits->of[i], value, words, size);
         return KERF_TUNE_FAILURE_LIMIT;
     }
     if (limits->wanted[0] == 0) return KERF_TUNE_FAILURE_NONE;
-    return find(limits->wanted, result, told, ret_wanted, words, size) ? KERF_TUNE_FAILURE_NONE
-                                                                       : KERF_TUNE_FAILURE_OUTPUT;
+    return find(limits->wanted, result, told, silence, ret_wanted, words, size) ? KERF_TUNE_FAILURE_NONE
+                                                                                : KERF_TUNE_FAILURE_OUTPUT;
 }

@@ -20,9 +20,9 @@ int32_t limits_want(struct limits *limits, const char *name, struct kerf_error *
 static inline int limits_are_asked(const struct limits *limits) { return limits->count > 0 || limits->wanted[0]; }
 
 /* KERF_TUNE_FAILURE_NONE where a run keeps them; KERF_TUNE_FAILURE_LIMIT, or _OUTPUT where a number is missing, and words
- * say which. told: what the program said; NULL: nothing. *ret_wanted: the number that is wanted, where one is and the run
- * keeps the limits. */
+ * say which. told: what the program said; NULL: nothing, and silence says why. *ret_wanted: the number that is wanted, where
+ * one is and the run keeps the limits. */
 int32_t limits_check(const struct limits *limits, const struct kerf_trial_result *result, const json_t *told,
-                     double *ret_wanted, char *words, size_t size);
+                     const char *silence, double *ret_wanted, char *words, size_t size);
 
 #endif

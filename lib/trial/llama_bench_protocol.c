@@ -28,8 +28,8 @@ static double mean_ns(const json_t *root) {
 
 enum llama_bench_kind llama_bench_line(const char *line, size_t length, const char *path, double *ret_value, char *why,
                                        size_t size) {
-    json_t *root = json_last_value(line, length);
-    enum llama_bench_kind kind = LLAMA_BENCH_NO_RESULT;
+    json_t *root = json_last_value(line, length, 0, why, size);
+    enum llama_bench_kind kind = why[0] ? LLAMA_BENCH_BAD : LLAMA_BENCH_NO_RESULT;
     if (json_is_object(root) && (json_object_get(root, "samples_ns") || json_object_get(root, "avg_ns"))) {
         double value = mean_ns(root) * 1e-9;
         kind = LLAMA_BENCH_BAD;

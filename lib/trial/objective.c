@@ -6,10 +6,7 @@
 #include "base/number.h"
 #include "trial/trial_slot.h"
 
-enum {
-    CAPTURED_MAX_BYTES = 32 << 20, /* a JSON value is looked for in the last so many bytes of the output */
-    SEARCHED_AT_ONCE = 1 << 18     /* bytes of lines in which the last match is looked for */
-};
+enum { SEARCHED_AT_ONCE = 1 << 18 }; /* bytes of lines in which the last match is looked for */
 
 static const char *const objective_names[] = {"wall time", "CPU time", "memory", "regex", "JSON", "value"};
 
@@ -94,10 +91,15 @@ static void out_of_memory(struct slot *slot) {
 
 void objective_capture(struct slot *slot, const char *line, size_t length) {
     struct kerf_text *captured = &slot->trial.captured;
-    if (captured->length + length > CAPTURED_MAX_BYTES) {
-        size_t kept = captured->length / 2;
-        memmove(captured->data, captured->data + captured->length - kept, kept);
-        captured->length = kept;
+    int is_cut_line = length >= LINE_MAX_BYTES, is_full = captured->length + length > 2 * CAPTURED_MAX_BYTES;
+    slot->trial.is_cut |= is_cut_line || is_full;
+    if (is_cut_line) { /* no value before it is the last */
+        kerf_text_clear(captured);
+        return;
+    }
+    if (is_full) {
+        memmove(captured->data, captured->data + captured->length - CAPTURED_MAX_BYTES, CAPTURED_MAX_BYTES);
+        captured->length = CAPTURED_MAX_BYTES;
     }
     kerf_text_write(captured, line, length);
     kerf_text_write(captured, "\n", 1);
@@ -135,8 +137,8 @@ int objective_sample(const struct slot *slot, const char *line, size_t length, d
     switch (runner->command.objective) {
     case KERF_TRIAL_REGEX: return match(runner, line, ret_value, why, size);
     case KERF_TRIAL_JSON: {
-        json_t *value = json_last_value(line, length);
-        if (value) found = json_path_number(value, runner->command.pattern, ret_value, why, size);
+        json_t *value = json_last_value(line, length, length >= LINE_MAX_BYTES, why, size);
+        found = value ? json_path_number(value, runner->command.pattern, ret_value, why, size) : why[0] ? -1 : 0;
         json_decref(value);
         return found;
     }
@@ -150,13 +152,10 @@ int objective_sample(const struct slot *slot, const char *line, size_t length, d
 /* ---- The end ------------------------------------------------------------------------------------------------- */
 
 static void find_json(struct slot *slot) {
-    struct trial *trial = &slot->trial;
-    json_t *value = trial->captured.data ? json_last_value(trial->captured.data, trial->captured.length) : NULL;
     char why[160];
     double number;
-    if (value == NULL)
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output begins a JSON object or array");
-    else if (json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why) > 0)
+    json_t *value = slot_captured_json(slot, why, sizeof why);
+    if (value && json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why) > 0)
         slot_value(slot, number);
     else
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", why);

@@ -212,24 +212,39 @@ static char *mended(const char *text, size_t length) {
     return copy;
 }
 
+enum { READING = JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL };
+
+/* Whether the value that was read there is an answer; else why says what is wrong with it. A part of a longer value, whose
+ * beginning is lost, has more of that behind it. */
+static int is_answer(const char *value, const char *behind, const char *end, int is_cut, char *why, size_t size) {
+    json_error_t error = {0};
+    json_t *again = json_loadb(value, (size_t)(end - value), READING | JSON_REJECT_DUPLICATES, &error);
+    int is_sound = again != NULL;
+    json_decref(again);
+    if (!is_sound) snprintf(why, size, "its JSON is invalid: %.100s", error.text);
+    while (behind < end && strchr(" \t\n", *behind)) behind++;
+    return is_sound && !(is_cut && behind < end && strchr(",]}", *behind));
+}
+
 /* A run whose last value has a NaN in it has not printed the value before it: that one is not an answer. */
-json_t *json_last_value(const char *text, size_t length) {
-    const size_t flags = JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
+json_t *json_last_value(const char *text, size_t length, int is_cut, char *why, size_t size) {
     json_t *last = NULL;
     char *copy = NULL;
     size_t wasted = 0;
-    const char *end = text + length;
+    const char *end = text + length, *from = NULL, *behind = NULL; /* of the last value */
+    why[0] = 0;
     for (const char *c = text; c < end && wasted <= WASTE_MAX * length;) {
         const char *first = c;
         while (first < end && strchr(" \t", *first)) first++;
         if (first < end && (*first == '{' || *first == '[')) {
             json_error_t error = {0};
-            json_t *value = json_loadb(first, (size_t)(end - first), flags, &error);
+            json_t *value = json_loadb(first, (size_t)(end - first), READING, &error);
             size_t read = error.position > 0 ? (size_t)error.position : 0;
             if (value) {
                 json_decref(last);
                 last = value;
                 c = read > 0 && read <= (size_t)(end - first) ? first + read : first + 1;
+                from = first, behind = c;
             } else if (copy == NULL && is_mendable(&error, first, (size_t)(end - first), read) &&
                        (copy = mended(text, length)) != NULL) {
                 c = copy + (first - text); /* once more */
@@ -241,6 +256,13 @@ json_t *json_last_value(const char *text, size_t length) {
         }
         c = line_after(c, end);
     }
+    if (last && !is_answer(from, behind, end, is_cut, why, size)) {
+        json_decref(last);
+        last = NULL;
+    }
+    if (last == NULL && is_cut && why[0] == 0)
+        snprintf(why, size, "its JSON is too long: kerf reads %d MiB, and %d MiB a line", CAPTURED_MAX_BYTES >> 20,
+                 LINE_MAX_BYTES >> 20);
     free(copy);
     return last;
 }

@@ -54,8 +54,11 @@ int json_path_number(const json_t *root, const char *path, double *ret_value, ch
 /* 1 when it is a path: no key is empty. */
 int json_path_is_valid(const char *path);
 
-/* The last object or array that begins a line of the text, which may hold anything else; NULL: there is none. Takes
- * time linear in the length. json_decref gives it back. */
-json_t *json_last_value(const char *text, size_t length);
+/* The last object or array that begins a line of the text, which may hold anything else. NULL: there is none, and why is
+ * "", or it is not an answer, and why says so: it has a key twice, or is the end of a value that is_cut says was too long to
+ * be kept whole. Takes time linear in the length. json_decref gives it back. */
+json_t *json_last_value(const char *text, size_t length, int is_cut, char *why, size_t size);
+
+enum { CAPTURED_MAX_BYTES = 16 << 20 }; /* at the end of an output, in which JSON is looked for */
 
 #endif

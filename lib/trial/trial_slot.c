@@ -183,13 +183,20 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
     quote_line(message, result->message, sizeof result->message);
 }
 
+json_t *slot_captured_json(const struct slot *slot, char *why, size_t size) {
+    const struct kerf_text *captured = &slot->trial.captured;
+    json_t *value =
+        json_last_value(captured->data ? captured->data : "", captured->length, slot->trial.is_cut, why, size);
+    if (value == NULL && why[0] == 0) snprintf(why, size, "no line of its output begins a JSON object or array");
+    return value;
+}
+
 /* Whether the run keeps the limits; if not, it failed. */
 static int keeps_limits(struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
-    const struct kerf_text *captured = &slot->trial.captured;
-    json_t *last = runner->captures && captured->data ? json_last_value(captured->data, captured->length) : NULL;
-    char words[160];
-    int32_t failure = limits_check(&runner->limits, &slot->trial.result, last ? last : slot->trial.answer,
+    char words[160], silence[160] = "";
+    json_t *last = runner->captures ? slot_captured_json(slot, silence, sizeof silence) : NULL;
+    int32_t failure = limits_check(&runner->limits, &slot->trial.result, last ? last : slot->trial.answer, silence,
                                    &slot->trial.wanted, words, sizeof words);
     json_decref(last);
     if (failure != KERF_TUNE_FAILURE_NONE) slot_failed(slot, failure, "%s", words);

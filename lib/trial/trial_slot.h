@@ -90,6 +90,7 @@ struct trial {
     double found;
     char odd[160];                        /* says what was found instead of a number; "" */
     struct kerf_text captured;            /* the output, where JSON is looked for in it */
+    int is_cut;                           /* what was before that, or one line of it, was too long to be kept */
     const json_t *answer;                 /* of a worker, while it is read */
     char said[STREAMS][120], memory[120]; /* last lines, and one that says that memory ran out; "" */
     char client_said[120];                /* the client's last line; "" */
@@ -163,6 +164,9 @@ int slot_start_client(struct slot *slot, int is_warmup, double now_s);
 
 /* Its objective is a time, which has to be above 0. */
 int slot_measures_time(const struct slot *slot);
+
+/* The last JSON value of the output that was kept; NULL: why says why there is none. */
+json_t *slot_captured_json(const struct slot *slot, char *why, size_t size);
 
 /* Decide the trial: the first call counts. */
 void slot_value(struct slot *slot, double value);

@@ -46,6 +46,23 @@ echo "== a number that nobody tells"
 # shellcheck disable=SC2086
 limited --param batch=1..2 $tokens --subject-to 'p99_ms <= 50' --no-journal -- ./bench '{batch}' | head -1
 limited --param batch=1..2 --subject-to 'p99_ms <= 50' --no-journal -- true '{batch}' | head -1
+echo "== JSON that is not an answer"
+cat >json <<'END'
+#!/bin/sh
+lines() { awk -v what="$1" 'BEGIN {for (i = 0; i < 500000; i++) print what}'; }
+part='{"t":5,"pad":"................................................................"},'
+case $1 in
+twice) echo '{"t":1,"t":2}' ;;
+line) echo '{"t":1}' && printf '{"t":2,"pad":"%01100000d"}\n' 0 ;;
+long) echo '{"t":1,"parts":[' && lines "$part" && echo '{"t":5}' && echo ']}' ;;
+noise) lines "$part" && echo '{"t":2}' ;;
+esac
+END
+chmod +x json
+for kind in twice line long noise; do
+    limited --policy exhaustive --param n=1 --objective json:t --max-observations 1 --no-journal -- ./json $kind '{n}' | head -1
+done
+limited --param n=1 --subject-to 't <= 3' --max-observations 1 --no-journal -- ./json twice '{n}' | head -1
 echo "== no setting keeps it"
 # shellcheck disable=SC2086
 limited --param batch=1..2 $tokens --subject-to 'latency.p99_ms <= 1' --no-journal -- ./bench '{batch}' | head -1

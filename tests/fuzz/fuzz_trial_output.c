@@ -80,8 +80,8 @@ static void check_lines(struct taker *taker, const char *text, size_t size) {
 static void check_json(const char *path, const char *text, size_t size) {
     char why[160];
     double value;
-    json_t *root = json_last_value(text, size);
-    CHECK(root == NULL || json_is_object(root) || json_is_array(root));
+    json_t *root = json_last_value(text, size, size & 1, why, sizeof why);
+    CHECK(root == NULL || ((json_is_object(root) || json_is_array(root)) && why[0] == 0));
     poison(&value, sizeof value);
     if (root && json_path_is_valid(path)) {
         int found = json_path_number(root, path, &value, why, sizeof why);

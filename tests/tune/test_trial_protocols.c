@@ -72,6 +72,8 @@ static void from_output(void **state) {
          0},
         {"lines", "t", {"{\"t\":1}", "{\"t\":NaN}", "{}"}, "t is not a number in its JSON", KERF_TRIAL_JSON, 0},
         {"lines", "t", {"{\"t\":1}", "{\"u\":9}", "{\"t\":5}"}, NULL, KERF_TRIAL_JSON, 3},
+        {"lines", "t", {"{\"t\":1}", "{\"t\":2,\"t\":3}", ""}, "duplicate object key", KERF_TRIAL_JSON, 0},
+        {"llama-bench", NULL, {"{\"avg_ns\":1,\"avg_ns\":2}", "", ""}, "duplicate object key", KERF_TRIAL_WALL, 0},
         {"llama-bench", NULL, {"no", "result", "here"}, "run it with -o jsonl", KERF_TRIAL_WALL, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

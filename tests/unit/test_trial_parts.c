@@ -181,13 +181,20 @@ static void words_of_failures(void **state) {
 static double at_path(const char *text, const char *path, const char *expected_why) {
     char why[200] = "";
     double value = (double)NAN;
-    json_t *root = json_last_value(text, strlen(text));
+    json_t *root = json_last_value(text, strlen(text), 0, why, sizeof why);
     assert_non_null(root);
+    assert_string_equal(why, "");
     int found = json_path_number(root, path, &value, why, sizeof why);
     json_decref(root);
     assert_int_equal(found > 0, expected_why == NULL);
     if (expected_why && !strstr(why, expected_why)) fail_msg("'%s' lacks '%s'", why, expected_why);
     return value;
+}
+
+static void no_value(const char *text, int is_cut, const char *expected_why) {
+    char why[200];
+    assert_null(json_last_value(text, strlen(text), is_cut, why, sizeof why));
+    if (*expected_why ? !strstr(why, expected_why) : *why) fail_msg("'%s' is not '%s'", why, expected_why);
 }
 
 static void json_paths(void **state) {
@@ -213,15 +220,21 @@ static void json_paths(void **state) {
     assert_true(at_path("{\"a\": 1}\n{\"b\": [-1e999, -2.5e3], \"a\": 2}\n", "b.1", NULL) == -2500);
     assert_true(at_path("{\"a\": 1}\n{\"s\": \"1e999 \xe9\", \"\xe2\x82\xac\xff\": 0, \"a\": 2}\n", "a", NULL) == 2);
     assert_true(at_path("{\"a\": 1}\n{\"s\": \"\\u0000\", \"a\": 2}\n", "a", NULL) == 2);
-    assert_null(json_last_value("no {\"a\":1}\n{", 12));
-    assert_null(json_last_value("", 0));
+    assert_true(at_path("{\"a\": 1, \"a\": 3}\n{\"a\": 2}\n", "a", NULL) == 2);
+    no_value("{\"a\": 1}\n{\"a\": 2, \"b\": {\"c\": 3, \"c\": 4}}\n", 0, "duplicate object key near '\"c\"'");
+    no_value("{\"a\": NaN, \"a\": 1}\n", 0, "duplicate object key near '\"a\"'");
+    no_value("no {\"a\":1}\n{", 0, "");
+    no_value("", 0, "");
+    no_value("", 1, "its JSON is too long: kerf reads 16 MiB, and 1 MiB a line");
+    no_value("\"x\": [\n  {\"a\": 1},\n  {\"a\": 2}\n ]\n}\n", 1, "too long");
+    no_value("{\"a\": 1}\n, \"b\": 2}", 1, "too long");
     assert_false(json_path_is_valid(""));
     assert_false(json_path_is_valid("a."));
     assert_false(json_path_is_valid(".a"));
     assert_true(json_path_is_valid("a\\."));
     struct kerf_text deep = {0}; /* what looks like JSON on every line and is none must not take for ever */
     kerf_text_repeat(&deep, "[\n", 1 << 20);
-    assert_null(json_last_value(deep.data, deep.length));
+    no_value(deep.data, 0, "");
     kerf_text_clear(&deep);
     kerf_text_repeat(&deep, "{\"a\": NaN}\n", 1 << 18);
     at_path(deep.data, "a", "is not a number");
