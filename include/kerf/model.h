@@ -94,7 +94,9 @@ enum kerf_assumed {
     KERF_ASSUMED_FAMILY = 1,     /* no model_type: LayerNorm, biases, an MLP of two matrices, as in GPT-2 */
     KERF_ASSUMED_VOCABULARY = 2, /* the family's default, or none: neither embedding nor head is priced */
     KERF_ASSUMED_SIZES = 4,      /* sizes that a text_config leaves out are its family's defaults in transformers */
-    KERF_ASSUMED_HEADS = 8       /* so are sizes of heads, or key-value heads, that a file leaves out */
+    KERF_ASSUMED_HEADS = 8,      /* so are sizes of heads, or key-value heads, that a file leaves out */
+    KERF_ASSUMED_SHARED = 16,    /* so are the shared experts of a mixture */
+    KERF_ASSUMED_DENSE = 32      /* so are the dense layers before the first mixture */
 };
 
 /**

@@ -100,6 +100,20 @@ static void heads_json(struct kerf_json *json, const struct kerf_layer_kind *kin
     }
 }
 
+/* The width of the shared experts; 0 where there are none. */
+static int64_t shared_width(const struct kerf_model *model) {
+    for (int32_t i = 0; i < model->num_kinds; i++)
+        if (model->kinds[i].mlp.experts > 0) return model->kinds[i].mlp.shared_width;
+    return 0;
+}
+
+static int64_t dense_layers_first(const struct kerf_model *model) {
+    int64_t count = 0;
+    for (int32_t i = 0; i < model->num_runs && model->kinds[model->runs[i].kind].mlp.experts == 0; i++)
+        count += model->runs[i].count;
+    return count;
+}
+
 void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *model) {
     char name[KERF_IGNORED_SIZE];
     kerf_json_open(json, "ignored", '[');
@@ -116,6 +130,10 @@ void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *mode
         kerf_json_integer(json, "intermediate_size", model->intermediate_size);
     }
     if (model->assumed & (KERF_ASSUMED_SIZES | KERF_ASSUMED_HEADS)) heads_json(json, &model->kinds[0]);
+    if (model->assumed & KERF_ASSUMED_SHARED)
+        kerf_json_integer(json, "shared_expert_intermediate_size", shared_width(model));
+    if (model->assumed & KERF_ASSUMED_DENSE)
+        kerf_json_integer(json, "first_k_dense_replace", dense_layers_first(model));
     if (model->assumed & KERF_ASSUMED_VOCABULARY) kerf_json_integer(json, "vocab_size", model->vocab_size);
     kerf_json_close(json, '}');
 }
@@ -156,6 +174,21 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
         kerf_text_add(ret_text, gap);
         write_heads(&model->kinds[0], ret_text);
         kerf_text_printf(ret_text, " (%s's default)", model->family);
+        gap = "; ";
+    }
+    if (model->assumed & KERF_ASSUMED_SHARED) {
+        int64_t width = shared_width(model);
+        if (width > 0)
+            kerf_text_printf(ret_text, "%sshared experts of %lld features", gap, (long long)width);
+        else
+            kerf_text_printf(ret_text, "%sno shared experts", gap);
+        kerf_text_printf(ret_text, " (%s's default)", model->family);
+        gap = "; ";
+    }
+    if (model->assumed & KERF_ASSUMED_DENSE) {
+        int64_t count = dense_layers_first(model);
+        kerf_text_printf(ret_text, "%s%lld dense layer%s before the first mixture (%s's default)", gap,
+                         (long long)count, count == 1 ? "" : "s", model->family);
         gap = "; ";
     }
     if (model->assumed & KERF_ASSUMED_VOCABULARY) {

@@ -524,6 +524,73 @@ static void says_which_heads_it_assumes(void **state) {
     kerf_text_free(&text);
 }
 
+/* Their configuration classes in transformers say so; null says that there are none. */
+static void says_which_experts_and_dense_layers_it_assumes(void **state) {
+    (void)state;
+#define MIXTURE(type)                                                                                                  \
+    "{\"model_type\":\"" type "\",\"vocab_size\":100,\"num_experts\":4,\"num_experts_per_tok\":2,"                     \
+    "\"moe_intermediate_size\":8,\"num_hidden_layers\":6,\"num_key_value_heads\":4," SHAPE_WITHOUT_VOCABULARY
+#define SHAPE_WITHOUT_VOCABULARY "\"hidden_size\":64,\"intermediate_size\":96,\"num_attention_heads\":4"
+#define RANKS                    ",\"q_lora_rank\":null,\"kv_lora_rank\":8,\"qk_nope_head_dim\":8,\"qk_rope_head_dim\":8,\"v_head_dim\":8"
+    static const struct {
+        const char *json, *runs, *note;
+        int64_t shared_width;
+    } cases[] = {
+        {MIXTURE("deepseek_v3") RANKS "}", "3x0 3x1",
+         "m: assumed: shared experts of 8 features (deepseek_v3's default); 3 dense layers before the first mixture "
+         "(deepseek_v3's default)\n",
+         8},
+        {MIXTURE("deepseek_v3") RANKS ",\"n_shared_experts\":2}", "3x0 3x1",
+         "m: assumed: 3 dense layers before the first mixture (deepseek_v3's default)\n", 16},
+        {MIXTURE("deepseek_v3") RANKS ",\"first_k_dense_replace\":9}", "6x0", "", 0}, /* no mixture at all */
+        {MIXTURE("deepseek_v3") RANKS ",\"n_shared_experts\":null,\"first_k_dense_replace\":0}", "6x0", "", 0},
+        {MIXTURE("deepseek_v3") RANKS ",\"n_shared_experts\":1,\"moe_layer_freq\":[0,1,1,1,1,1]}", "1x0 5x1", "", 8},
+        {MIXTURE("deepseek_v2") RANKS "}", "6x0",
+         "m: assumed: shared experts of 16 features (deepseek_v2's default); 0 dense layers before the first mixture "
+         "(deepseek_v2's default)\n",
+         16},
+        {MIXTURE("glm4_moe_lite") RANKS ",\"n_shared_experts\":1}", "1x0 5x1",
+         "m: assumed: 1 dense layer before the first mixture (glm4_moe_lite's default)\n", 8},
+        {MIXTURE("glm4_moe_lite") RANKS ",\"n_shared_experts\":1,\"mlp_layer_types\":[\"dense\",\"dense\",\"sparse\","
+                                        "\"sparse\",\"sparse\",\"sparse\"]}",
+         "2x0 4x1", "", 8},
+        {MIXTURE("glm4_moe") ",\"first_k_dense_replace\":2}", "2x0 4x1",
+         "m: assumed: shared experts of 8 features (glm4_moe's default)\n", 8},
+        {MIXTURE("deepseek") ",\"first_k_dense_replace\":1}", "1x0 5x1",
+         "m: assumed: no shared experts (deepseek's default)\n", 0},
+        {MIXTURE("ernie4_5_moe") "}", "1x0 5x1",
+         "m: assumed: shared experts of 16 features (ernie4_5_moe's default); 1 dense layer before the first mixture "
+         "(ernie4_5_moe's default)\n",
+         16},
+        {MIXTURE("qwen2_moe") "}", "6x0", "m: assumed: shared experts of 5632 features (qwen2_moe's default)\n", 5632},
+        {MIXTURE("qwen2_moe") ",\"shared_expert_intermediate_size\":0}", "6x0", "", 0},
+        {MIXTURE("qwen3_moe") "}", "6x0", "", 0}, /* the class has none */
+    };
+    struct kerf_text text = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_model model = model_of(cases[i].json);
+        kerf_text_clear(&text);
+        kerf_model_notes(&model, &text);
+        assert_string_equal(text.data ? text.data : "", cases[i].note);
+        assert_string_equal(runs_of(&model), cases[i].runs);
+        assert_int_equal(model.kinds[model.runs[model.num_runs - 1].kind].mlp.shared_width, cases[i].shared_width);
+    }
+    expect_refused(MIXTURE("qwen3_moe") ",\"mlp_layer_types\":[\"sparse\"]}", KERF_EINVALID,
+                   "m.json:1:238: \"mlp_layer_types\" has 1 entries for 6 layers");
+    expect_refused(MIXTURE("qwen3_moe") ",\"mlp_layer_types\":[1,1,1,1,1,1]}", KERF_EUNKNOWN,
+                   "m.json:1:238: \"mlp_layer_types\" knows dense and sparse, not \"?\"");
+    struct kerf_model model = model_of(cases[0].json);
+    struct kerf_json json;
+    kerf_text_clear(&text);
+    kerf_json_begin(&json, &text);
+    kerf_json_open(&json, NULL, '{');
+    kerf_model_notes_json(&json, &model);
+    kerf_json_close(&json, '}');
+    assert_string_equal(text.data, "{\"ignored\":[],\"assumed\":{\"shared_expert_intermediate_size\":8,"
+                                   "\"first_k_dense_replace\":3}}");
+    kerf_text_free(&text);
+}
+
 /* MiniCPM3-4B's file has no v_head_dim, as values have hidden_size / heads features, and no tie_word_embeddings. */
 static void each_latent_family_has_its_own_defaults(void **state) {
     (void)state;
@@ -733,6 +800,7 @@ int main(void) {
         cmocka_unit_test(takes_numbers_of_any_length_in_keys_of_others),
         cmocka_unit_test(refuses_what_contradicts_itself),
         cmocka_unit_test(says_which_heads_it_assumes),
+        cmocka_unit_test(says_which_experts_and_dense_layers_it_assumes),
         cmocka_unit_test(each_latent_family_has_its_own_defaults),
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),

@@ -153,6 +153,43 @@ static void check_dense(struct reading *reading) {
                 key ? "a model with \"" : "", key ? key : reading->family->types[0], key ? "\"" : "");
 }
 
+/* A number that only a mixture has; null: 0. The family's default is told: it decides many parameters. */
+static int64_t read_number(struct reading *reading, const char *key, int64_t most, int64_t fallback,
+                           enum kerf_assumed assumed) {
+    int is_missing = json_object_get(reading->config->object->json, key) == NULL;
+    if (is_missing && reading->layer.mlp.experts > 0) reading->model->assumed |= (uint32_t)assumed;
+    return config_integer(reading->config, key, 0, most, is_missing ? fallback : 0);
+}
+
+static void read_shared_experts(struct reading *reading) {
+    const struct family_experts *experts = &reading->family->experts;
+    struct kerf_layer_kind *layer = &reading->layer;
+    if (experts->shared_count)
+        layer->mlp.shared_width = layer->mlp.expert_width * read_number(reading, experts->shared_count, EXPERTS_MAX,
+                                                                        experts->shared, KERF_ASSUMED_SHARED);
+    if (experts->shared_width && experts->shared)
+        layer->mlp.shared_width =
+            read_number(reading, experts->shared_width, WIDTH_MAX, experts->shared, KERF_ASSUMED_SHARED);
+    else if (experts->shared_width) /* few files of the family have it */
+        layer->mlp.shared_width = config_integer(reading->config, experts->shared_width, 0, WIDTH_MAX, 0);
+    layer->mlp.shared_gate = experts->shared_gate && layer->mlp.shared_width > 0;
+}
+
+/* Which layers are mixtures; where the file lists them, nothing of it is assumed. */
+static void read_places(struct reading *reading) {
+    const struct family_experts *experts = &reading->family->experts;
+    struct config *config = reading->config;
+    int has_flags = experts->every && json_is_array(json_object_get(config->object->json, experts->every));
+    int is_listed = has_flags || config_has(config, "moe_layers") || config_has(config, "mlp_layer_types");
+    if (experts->dense_first && is_listed)
+        reading->dense_first = config_integer(config, experts->dense_first, 0, LAYERS_MAX, 0);
+    else if (experts->dense_first)
+        reading->dense_first =
+            read_number(reading, experts->dense_first, LAYERS_MAX, experts->dense, KERF_ASSUMED_DENSE);
+    if (experts->every && !has_flags) reading->every = config_integer(config, experts->every, 1, LAYERS_MAX, 1);
+    reading->phase = experts->is_last ? reading->every - 1 : 0;
+}
+
 static void read_experts(struct reading *reading) {
     const struct family_experts *experts = &reading->family->experts;
     struct config *config = reading->config;
@@ -163,17 +200,10 @@ static void read_experts(struct reading *reading) {
     layer->mlp.top_k = config_named(config, top_k_names, 1, EXPERTS_MAX, 0, &key);
     layer->mlp.expert_width =
         experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;
-    if (experts->shared_count)
-        layer->mlp.shared_width =
-            layer->mlp.expert_width * config_integer(config, experts->shared_count, 0, EXPERTS_MAX, 0);
-    if (experts->shared_width) layer->mlp.shared_width = config_integer(config, experts->shared_width, 0, WIDTH_MAX, 0);
-    layer->mlp.shared_gate = experts->shared_gate && layer->mlp.shared_width > 0;
+    read_shared_experts(reading);
     layer->mlp.router_bias = read_flag(config, experts->score_bias) + experts->output_bias;
     layer->mlp.expert_bias = experts->bias;
-    if (experts->dense_first) reading->dense_first = config_integer(config, experts->dense_first, 0, LAYERS_MAX, 0);
-    if (experts->every && !json_is_array(json_object_get(config->object->json, experts->every)))
-        reading->every = config_integer(config, experts->every, 1, LAYERS_MAX, 1);
-    reading->phase = experts->is_last ? reading->every - 1 : 0;
+    read_places(reading);
     if (layer->mlp.experts == 0 || config->code != KERF_OK) return;
     if (layer->mlp.expert_width == 0)
         config_fail(config, NULL, KERF_EINVALID, "\"%s\" is missing: how wide is an expert?", experts->width);
@@ -260,13 +290,31 @@ static int lists(const json_t *indices, int64_t i) {
     return 0;
 }
 
-/* A mixture where the file lists the mixtures or the dense layers, one number a layer or by their indices. */
+/* A mixture where the file lists the mixtures or the dense layers, one number or word a layer or by their indices. */
 struct mixture_lists {
-    const json_t *mixtures, *dense, *each;
+    const json_t *mixtures, *dense, *each, *types;
 };
+
+/* A word for each layer, "dense" or "sparse"; NULL: there are none. */
+static const json_t *mixture_types(struct reading *reading) {
+    const json_t *types = config_array(reading->config, "mlp_layer_types"), *type;
+    const int64_t layers = reading->model->num_hidden_layers;
+    size_t i;
+    if (types && (int64_t)json_array_size(types) != layers)
+        config_fail(reading->config, "mlp_layer_types", KERF_EINVALID,
+                    "\"mlp_layer_types\" has %zu entries for %lld layers", json_array_size(types), (long long)layers);
+    json_array_foreach(types, i, type) {
+        const char *word = json_string_value(type);
+        if (word == NULL || (strcmp(word, "dense") != 0 && strcmp(word, "sparse") != 0))
+            config_fail(reading->config, "mlp_layer_types", KERF_EUNKNOWN,
+                        "\"mlp_layer_types\" knows dense and sparse, not \"%.40s\"", word ? word : "?");
+    }
+    return types;
+}
 
 static int is_mixture(const struct reading *reading, const struct mixture_lists *listed, int64_t i) {
     if (reading->layer.mlp.experts == 0) return 0;
+    if (listed->types) return strcmp(json_string_value(json_array_get(listed->types, (size_t)i)), "sparse") == 0;
     if (listed->mixtures) return lists(listed->mixtures, i);
     if (listed->dense && lists(listed->dense, i)) return 0;
     if (listed->each) return json_number_value(json_array_get(listed->each, (size_t)i)) != 0;
@@ -294,11 +342,12 @@ static void add_layers(struct reading *reading) {
     struct config *config = reading->config;
     struct kerf_model *model = reading->model;
     const json_t *types = config_array(config, "layer_types");
-    struct mixture_lists listed = {NULL, NULL, NULL};
+    struct mixture_lists listed = {.types = NULL};
     int32_t kinds[2][2] = {{-1, -1}, {-1, -1}}; /* [a mixture][with a window] */
     if (reading->layer.mlp.experts > 0) {
         listed.dense = config_integers(config, "mlp_only_layers", 0);
         listed.mixtures = config_integers(config, "moe_layers", 0);
+        listed.types = mixture_types(reading);
         const char *every = reading->family->experts.every;
         if (every && json_is_array(json_object_get(config->object->json, every)))
             listed.each = config_integers(config, every, model->num_hidden_layers);
@@ -360,4 +409,7 @@ void family_read(const struct family *family, struct config *config, struct kerf
     if (family->adjust && config->code == KERF_OK) family->adjust(&reading);
     if (config->code == KERF_OK) add_layers(&reading);
     if (config->code == KERF_OK) check_heads(&reading);
+    int has_mixture = 0;
+    for (int32_t i = 0; i < ret_model->num_kinds; i++) has_mixture |= ret_model->kinds[i].mlp.experts > 0;
+    if (!has_mixture) ret_model->assumed &= ~(uint32_t)KERF_ASSUMED_SHARED; /* no layer has what was assumed */
 }

@@ -40,7 +40,9 @@ struct family_experts {
     const char *width;             /* of one expert; NULL: intermediate_size */
     const char *shared_count;      /* shared experts, each as wide as a routed one */
     const char *shared_width;      /* or their width altogether */
+    int64_t shared;                /* of either, where the file does not say */
     const char *dense_first;       /* layers before the first mixture */
+    int64_t dense;                 /* likewise */
     const char *every;             /* one layer in so many is a mixture */
     int32_t is_last;               /* it is the last of them, not the first */
     struct family_flag score_bias; /* a correction of the router's scores */

@@ -12,10 +12,11 @@ static void v3_scores(struct reading *reading) {
 
 #define DEEPSEEK_LATENT(q_rank)                                                                                        \
     { q_rank, 512, 128, 64, 128 }
-#define DEEPSEEK_EXPERTS                                                                                               \
+#define DEEPSEEK_EXPERTS(shared_experts, dense_layers)                                                                 \
     {                                                                                                                  \
         .are = EXPERTS_REQUIRED, .width = "moe_intermediate_size", .shared_count = "n_shared_experts",                 \
-        .dense_first = "first_k_dense_replace", .every = "moe_layer_freq"                                              \
+        .shared = (shared_experts), .dense_first = "first_k_dense_replace", .dense = (dense_layers),                   \
+        .every = "moe_layer_freq"                                                                                      \
     }
 
 const struct family latent_families[] = {
@@ -24,14 +25,14 @@ const struct family latent_families[] = {
      .latent = DEEPSEEK_LATENT(0), /* V2 says its 1536; a file without is V2-Lite's, whose null was left out */
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
-     .experts = DEEPSEEK_EXPERTS},
+     .experts = DEEPSEEK_EXPERTS(2, 0)},
     {.types = {"deepseek_v3", "kimi_k2"},
      .architectures = {"DeepseekV3ForCausalLM", "KimiK2ForCausalLM"},
      .latent = DEEPSEEK_LATENT(1536),
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mtp_key = "num_nextn_predict_layers",
-     .experts = DEEPSEEK_EXPERTS,
+     .experts = DEEPSEEK_EXPERTS(1, 3),
      .adjust = v3_scores},
     {.types = {"glm4_moe_lite"},
      .architectures = {"Glm4MoeLiteForCausalLM"},
@@ -39,7 +40,7 @@ const struct family latent_families[] = {
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mtp_key = "num_nextn_predict_layers",
-     .experts = DEEPSEEK_EXPERTS,
+     .experts = DEEPSEEK_EXPERTS(1, 1),
      .adjust = v3_scores},
     {.types = {"minicpm3"},
      .architectures = {"MiniCPM3ForCausalLM"},
