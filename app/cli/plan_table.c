@@ -66,6 +66,20 @@ static void best_cells(struct kerf_text *cells, const struct kerf_search *search
     }
 }
 
+static void table_left_out(struct kerf_text *words, const struct best_columns *shown, int has_rates, int has_gaps) {
+    const struct {
+        int is_hidden;
+        const char *name;
+    } columns[] = {{!shown->distance, "slower"},
+                   {has_rates && !shown->rates, "tokens/s each, MFU"},
+                   {!shown->distance, "memory"},
+                   {!shown->distance && has_gaps, "above optimum"},
+                   {!shown->trades, "against the best"}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i].is_hidden)
+            kerf_text_printf(words, "%s%s", words->length ? ", " : "not shown, for lack of room: ", columns[i].name);
+}
+
 /* A layout is there to be pasted: it is never cut, even where it is wider than the terminal. */
 static void best_layouts(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     const struct best_columns *shown = is_hybrid(&search->problem) ? best_columns : plain_columns;
@@ -90,12 +104,8 @@ static void best_layouts(struct kerf_text *out, const struct kerf_search *search
         table_words(out, &cells, 0, style);
         kerf_text_clear(&cells);
     }
-    if (!shown->distance || (has_rates && !shown->rates)) {
-        kerf_text_printf(&cells, "not shown, for lack of room: %s%s%s%s", shown->distance ? "" : "slower, memory",
-                         !shown->distance && has_gaps(search) ? ", above optimum" : "",
-                         has_rates && !shown->distance ? ", " : "", has_rates ? "tokens/s each, MFU" : "");
-        table_words(out, &cells, 0, style);
-    }
+    table_left_out(&cells, shown, has_rates, has_gaps(search));
+    if (cells.length) table_words(out, &cells, 0, style);
     kerf_text_free(&cells);
 }
 
@@ -103,8 +113,14 @@ static void best_layouts(struct kerf_text *out, const struct kerf_search *search
 static void proof(struct kerf_text *words, const struct kerf_search *search) {
     quantity_count(words, search->candidates);
     kerf_text_printf(words, " layout%s, ", search->candidates == 1 ? "" : "s");
-    quantity_count(words, search->priced);
-    kerf_text_printf(words, " of them priced in full, the others by bounds; ");
+    if (search->priced == 0) {
+        kerf_text_add(words, "priced by bounds alone; ");
+    } else if (search->priced < search->candidates) {
+        quantity_count(words, search->priced);
+        kerf_text_add(words, " of them priced in full, the others by bounds; ");
+    } else {
+        kerf_text_printf(words, "%spriced in full; ", search->candidates > 1 ? "all " : "");
+    }
     if (search->proved)
         kerf_text_add(words, search->num_plans              ? "none is better"
                              : words_is_only_unsafe(search) ? "none is safe"

@@ -73,10 +73,15 @@ void words_model(struct kerf_text *out, const struct kerf_model *model) {
     words_sizes(out, model, model->intermediate_size);
 }
 
-/* "70.6 B", "1.01 T" */
-static void billions(struct kerf_text *out, int64_t count) {
-    const double value = (double)count / 1e9;
-    kerf_text_printf(out, value < 999.5 ? "%.3g B" : "%.3g T", value < 999.5 ? value : value / 1000);
+/* "65,216", "124 M", "70.6 B", "1.01 T" */
+static void short_count(struct kerf_text *out, int64_t count) {
+    const double value = (double)count;
+    if (value < 1e6)
+        quantity_count(out, count);
+    else if (value < 999.5e6)
+        kerf_text_printf(out, "%.3g M", value / 1e6);
+    else
+        kerf_text_printf(out, value < 999.5e9 ? "%.3g B" : "%.3g T", value / (value < 999.5e9 ? 1e9 : 1e12));
 }
 
 /* What reference does not look at: parameters, key-value heads, experts. */
@@ -87,11 +92,11 @@ static void words_decoder(struct kerf_text *out, const struct kerf_model *model)
     for (int32_t k = 0; k < model->num_kinds; k++)
         if (model->kinds[k].mlp.width > dense_width) dense_width = model->kinds[k].mlp.width;
     kerf_model_count(model, &counts);
-    billions(out, counts.parameters);
+    short_count(out, counts.parameters);
     kerf_text_add(out, " parameters");
     if (counts.active_parameters < counts.parameters) {
         kerf_text_add(out, ", ");
-        billions(out, counts.active_parameters);
+        short_count(out, counts.active_parameters);
         kerf_text_add(out, " of them active");
     }
     kerf_text_add(out, ": ");

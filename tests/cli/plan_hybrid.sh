@@ -28,8 +28,15 @@ echo
 COLUMNS=150 small --top 3 | grep '^rank' | tr -s ' '
 COLUMNS=90 small --top 3 | grep -e '^rank' -e 'not shown' | tr -s ' '
 COLUMNS=60 small --top 3 | grep -e '^rank' -e 'not shown' | tr -s ' '
+echo "== how many were priced"
+small --exhaustive --top 1 | grep -o '[a-z]* priced in full.*;'
+small --exhaustive --top 1 --tp 16 | grep -o '[a-z]* priced in full.*;'
+small --top 1 --set memory_capacity_bytes=1kB | grep -o 'priced by bounds alone.*('
 echo "== CSV and Markdown: their titles"
 small --top 1 --format csv | sed -n 1p
+small --top 1 --format csv --gradients bf16 --stack composer-fsdp --safe | sed -n 2p | grep -o '",fused,.*' |
+    sed -E 's/[0-9]\.[0-9]{6,}/N/g'
+small --top 1 --format csv --pp 2 --schedules best | sed -n 2p | grep -o '",fused,.*' | sed -E 's/[0-9]\.[0-9]{6,}/N/g'
 small --top 1 --format csv --tokens 2T --price 1 | sed -n 1p | grep -o ',days,cost,'
 small --top 2 --format markdown | sed -n '/^| rank/p'
 small --top 1 --format markdown --tokens 2T --price 1 | sed -n '/^Rank 1/p'
