@@ -453,6 +453,28 @@ static void csv_hybrid(struct kerf_text *out, const struct kerf_search *search, 
     kerf_text_printf(out, ",%s", kerf_precision_name(problem->precision));
 }
 
+/* What came after the first columns: readers by position have those where they were. */
+static void csv_later(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+    const struct kerf_problem *problem = &search->problem;
+    kerf_text_printf(out, ",%s", kerf_attention_name(problem->attention));
+    if (!is_hybrid(problem)) return;
+    const double gap = kerf_estimate_gap(estimate);
+    const struct kerf_space *space = problem->space;
+    kerf_text_printf(out, ",%s", problem->has_bf16_gradients ? "bf16" : "fp32");
+    integer(out, problem->mtp_layers);
+    kerf_text_add(out, ",");
+    csv_text(out, kerf_stack_name(problem->stack));
+    kerf_text_printf(out, ",%s,%s", space && space->is_wide ? "wide" : "default",
+                     space && space->runner ? space->runner->name : "");
+    csv_number(out, problem->memory_share > 0 ? problem->memory_share : NAN);
+    csv_number(out, estimate->step_low_s);
+    csv_number(out, estimate->step_high_s);
+    integer(out, estimate->comparable_runs);
+    csv_number(out, estimate->p_oom);
+    csv_number(out, gap >= 0 ? estimate->pipeline->bound_s : NAN);
+    csv_number(out, gap >= 0 ? gap : NAN);
+}
+
 /* One layout of a search; rank 0: it does not fit and is the nearest to it. */
 static void csv_row(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate,
                     int32_t rank) {
@@ -488,6 +510,7 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
     kerf_text_add(out, ",");
     csv_text(out, words.data ? words.data : "");
     kerf_text_free(&words);
+    csv_later(out, search, estimate);
     kerf_text_add(out, "\n");
 }
 
@@ -518,7 +541,11 @@ void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan) {
                            "parameters_per_device,precision");
     if (first->training_tokens > 0) kerf_text_add(out, ",days");
     if (first->device_hour_price > 0) kerf_text_add(out, ",cost");
-    kerf_text_add(out, ",set,layout\n");
+    kerf_text_add(out, ",set,layout,attention");
+    if (is_hybrid(first))
+        kerf_text_add(out, ",gradients,mtp_layers,stack,space,for,memory_share,step_low_s,step_high_s,comparable_runs,"
+                           "p_oom,pipeline_lower_bound_s,pipeline_above_optimum");
+    kerf_text_add(out, "\n");
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         for (int32_t p = 0; p < search->num_plans; p++) csv_row(out, search, &search->plans[p], p + 1);
