@@ -8,7 +8,7 @@
 
 /* ---- Tables as wide as a terminal ------------------------------------------------------------------------------ */
 
-enum { GAP = 2 };
+enum { GAP = 2, LEFT_OUT = -1, BELOW = -2 }; /* BELOW: on a line of its own */
 
 static int32_t columns_of(const char *text, size_t length) {
     int32_t columns = 0;
@@ -31,10 +31,10 @@ static struct cell next_cell(const char **c) {
     return cell;
 }
 
-/* The width of each column, and of the table; -1 for a column that is not there. */
+/* The width of each column, and of the table; LEFT_OUT for a column that is not there. */
 static int32_t measure(const struct kerf_text *cells, int32_t widths[TABLE_COLUMNS_MAX]) {
     int32_t total = -GAP;
-    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) widths[k] = -1;
+    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) widths[k] = LEFT_OUT;
     const char *c = cells->data ? cells->data : "";
     for (int32_t k = 0; *c && k < TABLE_COLUMNS_MAX;) {
         struct cell cell = next_cell(&c);
@@ -68,20 +68,25 @@ static void make_fit(const struct table_column *columns, int32_t widths[TABLE_CO
     total = cut(columns, widths, total, width);
     memcpy(whole, widths, sizeof whole);
     while (total > width) {
-        int32_t least = -1, widest = -1, is_whole = 0;
+        int32_t least = -1, widest = -1, pasted = -1;
         for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
             if (widths[k] < 0) continue;
             if (columns[k].leave_out > 0 && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
-            if (columns[k].leave_out == TABLE_WHOLE) is_whole = 1;
+            if (columns[k].leave_out == TABLE_WHOLE) pasted = k;
             if (!columns[k].right && (widest < 0 || widths[k] > widths[widest])) widest = k;
         }
+        if (least < 0 && pasted >= 0) {
+            total -= widths[pasted] + GAP;
+            widths[pasted] = BELOW;
+            continue;
+        }
         if (least < 0) { /* none is left to leave out: cut words, the longest first */
-            if (is_whole || widest < 0 || widths[widest] <= 1) break;
+            if (widest < 0 || widths[widest] <= 1) break;
             widths[widest]--, total--;
             continue;
         }
         total -= widths[least] + GAP;
-        widths[least] = -1;
+        widths[least] = LEFT_OUT;
         if (columns[least].leave_out > most) most = columns[least].leave_out;
     }
     for (int32_t rank = 1; rank <= most; rank++)
@@ -120,16 +125,22 @@ static void print_rows(struct kerf_text *out, const struct kerf_text *cells, con
     const char *c = cells->data ? cells->data : "";
     for (int32_t row = 0; *c; row++) {
         const char *style = !colour ? "" : row == 0 ? "\033[2m" : row == bold_row ? "\033[1m" : "";
-        struct cell cell = {.ends_row = 0};
+        struct cell cell = {.ends_row = 0}, below = {.columns = 0};
         int32_t shown = 0;
         kerf_text_add(out, style);
         for (int32_t k = 0; !cell.ends_row && k < TABLE_COLUMNS_MAX; k++) {
             cell = next_cell(&c);
+            if (widths[k] == BELOW) below = cell;
             if (widths[k] < 0) continue;
             if (shown++) kerf_text_repeat(out, " ", GAP);
             print_cell(out, &cell, widths[k], columns[k].right);
         }
         while (out->length && out->data[out->length - 1] == ' ') out->data[--out->length] = 0;
+        if (below.columns > 0) {
+            kerf_text_add(out, "\n");
+            kerf_text_repeat(out, " ", GAP);
+            kerf_text_write(out, below.begin, (size_t)(below.end - below.begin));
+        }
         kerf_text_add(out, style[0] ? "\033[0m\n" : "\n");
     }
 }
@@ -143,7 +154,7 @@ static void print_left_out(struct kerf_text *out, const struct kerf_text *cells,
     struct cell cell = {.ends_row = *c == 0};
     for (int32_t k = 0; !cell.ends_row && k < TABLE_COLUMNS_MAX; k++) {
         cell = next_cell(&c);
-        if (widths[k] >= 0) continue;
+        if (widths[k] != LEFT_OUT) continue;
         if (at == 0)
             kerf_text_add(out, lead);
         else

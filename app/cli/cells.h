@@ -7,8 +7,8 @@
 #include "kerf/text.h"
 
 /* A table as wide as its cells, at most `width`: a column with TABLE_CUT is cut, then columns are left out, the highest
- * leave_out first (0: never), and last the widest column is cut. A column with TABLE_WHOLE, whose text is there to be
- * pasted, is shown whole even where the table is wider for it. cells holds the rows, the titles first, as text with a
+ * leave_out first (0: never), then a column with TABLE_WHOLE, whose text is there to be pasted, stands whole on a line of
+ * its own below its row, and last the widest column is cut. cells holds the rows, the titles first, as text with a
  * tab between cells and a newline behind each row. Row number bold_row is the bold one where colour is 1. A line behind
  * the table names the columns that were left out. */
 enum { TABLE_COLUMNS_MAX = 16, TABLE_CUT = -1, TABLE_WHOLE = -2 };

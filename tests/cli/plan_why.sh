@@ -45,6 +45,12 @@ done
 echo "turns: $(sed -n 's/.* quantity //p' turns | sort | uniq -c | tr -s ' \n' ' ')"
 echo "== the table: its titles"
 COLUMNS=200 small --why | sed -n '/^Why/p; /^with/p; /^the runner-up/p; /^What/p; /^quantity/p' | tr -s ' ' | sed 's/^the runner-up.*/the runner-up .../'
+for COLUMNS in 40 60; do
+    export COLUMNS
+    small --why | sed -n '/^Why/,$p' | awk -v most="$COLUMNS" 'length($0) > most && !/^  dp=[0-9]/ { print "too wide: " $0 }'
+done
+small --why | sed -n '/^with/,/^$/p' | sed -n '2,3p' | sed -E 's/[0-9.]+ %/N %/; s/dp=.*/dp=.../' | tr -s ' '
+unset COLUMNS
 COLUMNS=70 small --why | awk 'length($0) > 70 && !/--layout|dp=[0-9]/ { print "too wide: " $0 }'
 
 echo "== the front: drawn for a file of that name, or where it is asked for"
