@@ -388,7 +388,7 @@ static int32_t write_fit(void *context, struct kerf_text *out, const struct rend
     const struct measured *measured = context;
     (void)err;
     if (is(format->name, "json"))
-        schedule_fit_json(out, measured->fit);
+        schedule_fit_json(out, measured->fit, measured->trace);
     else
         print_fit_table(out, measured->trace, measured->fit, style);
     return KERF_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call/schedule_question.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static int32_t read_trace(const struct schedule_values *values, struct schedule_
     if (code != KERF_OK) return code;
     question->trace = question->own.trace;
     if (values->times) return KERF_OK;
-    schedule_fit_json(&question->own.times, question->own.trace_fit);
+    schedule_fit_json(&question->own.times, question->own.trace_fit, NULL);
     if (question->own.times.failed) return error_no_memory(err, "the times of the trace");
     question->times.file = values->trace;
     question->times.file_text = question->own.times.data;
@@ -610,11 +611,61 @@ void schedule_question_free(struct schedule_question *question) {
     memset(question, 0, sizeof *question);
 }
 
-void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {
+static void spread_json(struct kerf_json *json, const char *key, const struct kerf_trace_spread *spread) {
+    if (spread->count == 0) {
+        kerf_json_null(json, key);
+        return;
+    }
+    kerf_json_open(json, key, '{');
+    kerf_json_integer(json, "count", spread->count);
+    kerf_json_number(json, "low_s", spread->low_s);
+    kerf_json_number(json, "median_s", spread->median_s);
+    kerf_json_number(json, "high_s", spread->high_s);
+    kerf_json_close(json, '}');
+}
+
+static void spreads_json(struct kerf_json *json, const char *key, const struct kerf_trace_spread *spreads,
+                         int32_t stages) {
+    int32_t count = 0;
+    for (int32_t k = 0; k < stages; k++) count += spreads[k].count;
+    if (count == 0) return;
+    kerf_json_open(json, key, '[');
+    for (int32_t k = 0; k < stages; k++) spread_json(json, NULL, &spreads[k]);
+    kerf_json_close(json, ']');
+}
+
+/* What the times rest on, and what they do not explain. */
+static void measured_json(struct kerf_json *json, const struct kerf_trace_fit *fit, const struct kerf_trace *trace) {
+    static const char *const keys[KERF_OP_MEASURED] = {"forward", "backward", "backward_input", "backward_weight",
+                                                       "fused"};
+    kerf_json_open(json, "measured", '{');
+    kerf_json_string(json, "source", trace->source);
+    kerf_json_integer(json, "step", trace->step + 1);
+    kerf_json_integer(json, "steps", trace->steps);
+    kerf_json_number(json, "makespan_s", fit->measured_s);
+    if (!isnan(fit->simulated_s)) kerf_json_number(json, "simulated_s", fit->simulated_s);
+    if (!isnan(fit->residual)) kerf_json_number(json, "residual", fit->residual);
+    kerf_json_number(json, "overhead_s", fit->times->overhead_s);
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++) spreads_json(json, keys[kind], fit->of_kind[kind], fit->stages);
+    spread_json(json, "p2p", &fit->p2p);
+    struct kerf_text line = {0};
+    kerf_json_open(json, "notes", '[');
+    for (const char *note = trace->notes; *note; note += strcspn(note, "\n") + 1) { /* each ends with one */
+        kerf_text_clear(&line);
+        kerf_text_write(&line, note, strcspn(note, "\n"));
+        kerf_json_string(json, NULL, line.data);
+    }
+    kerf_json_close(json, ']');
+    kerf_text_free(&line);
+    kerf_json_close(json, '}');
+}
+
+void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct kerf_trace *trace) {
     struct kerf_json json;
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_schedule_times_json(&json, fit->times, fit->devices, fit->stages);
+    if (trace) measured_json(&json, fit, trace);
     kerf_json_close(&json, '}');
     kerf_text_add(out, "\n");
 }

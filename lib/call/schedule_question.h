@@ -454,7 +454,7 @@ int schedule_question_is_use(const void *values, const char *use);
 /* Whether a name is that of a rule; one of a file otherwise. */
 int schedule_is_rule(const char *name);
 
-/* The times that were fitted to a trace, as a file that --times reads. */
-void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit);
+/* The times that were fitted to a trace, as a file that --times reads; of a trace that is not NULL what they rest on too. */
+void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct kerf_trace *trace);
 
 #endif

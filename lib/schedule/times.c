@@ -363,12 +363,13 @@ static int32_t fill_in(const struct kerf_schedule_times_request *request, size_t
 
 static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, int regroup,
                          struct owned_times *owned, struct kerf_error *err) {
-    /* schedule to makespan_s are what the pipeline of a plan says besides of its schedule, whatever is asked now */
+    /* schedule to makespan_s are what the pipeline of a plan says besides of its schedule, and measured what a trace's
+     * times rest on, whatever is asked now */
     static const char *const keys[] = {
         "forward",    "backward",  "backward_input", "backward_weight", "fused",        "activation_bytes",
         "memory_cap", "p2p",       "schedule",       "devices",         "chunks",       "microbatches",
         "makespan_s", "recompute", "recompute_time", "offload",         "offload_time", "load_time",
-        "slices"}; /* which kerf_schedule_slices_make reads */
+        "measured",   "slices"}; /* slices are what kerf_schedule_slices_make reads */
     struct kerf_schedule_times *times = &owned->times;
     const struct {
         const char *key, *unit;

@@ -20,6 +20,7 @@ ask schedule compare zb_h1 zb_v best --trace "runs/megatron" --search-steps 2000
 
 echo "== the fit as times of another schedule"
 "$KERF" schedule fit "runs/megatron" -o times.json
+json <times.json | grep '^measured' | sed -E 's/(\[0\].*=)[0-9.e-]+$/\1N/; s/(p2p.*=)[0-9.e-]+$/\1N/' | grep -v '\[[1-9]\]'
 ask schedule zb_h1 -p 4 -m 8 --times times.json --no-ops
 "$KERF" schedule zb_h1 --trace "runs/megatron" --no-ops -o run.svg >/dev/null
 grep -c 'Measured (Megatron timers)' run.svg
