@@ -145,8 +145,9 @@ static void read_precision(struct launch_reading *r) {
     int is_fp8 = reading_has(r, "fp8-format") || reading_has(r, "fp8") || reading_flag(r, "fp8-hybrid") ||
                  reading_flag(r, "fp8-e4m3");
     int is_fp4 = reading_has(r, "fp4-format") || reading_has(r, "fp4");
-    if (is_fp8 && l->framework == KERF_FRAMEWORK_MEGATRON && !reading_flag(r, "fp8-param-gather"))
-        reading_assume(r, "fp8-param-gather", "on, for kerf prices no second copy of the weights in 16 bits");
+    int gathers_fp8 = reading_flag(r, "fp8-param-gather");
+    if (is_fp8 && l->framework == KERF_FRAMEWORK_MEGATRON && l->layout.zero && !gathers_fp8)
+        reading_assume(r, "fp8-param-gather", "on, for kerf prices no second copy of the weights in 16 bits with ZeRO");
     if (is_bf16 && is_fp16) reading_refuse(r, "validate_args", "--fp16 and --bf16 exclude each other");
     strcpy(l->precision, is_fp4 ? "fp4" : is_fp8 ? "fp8" : is_bf16 ? "bf16" : is_fp16 ? "fp16" : "fp32");
     const char *grads = reading_word(r, "main-grads-dtype");
@@ -278,8 +279,8 @@ void launch_megatron_flags(struct launch_reading *r) {
     read_experts(r);
     read_batch(r);
     read_recompute(r);
-    read_precision(r);
     read_sharding(r);
+    read_precision(r);
     layout->etp = (int32_t)reading_integer(r, "expert-tensor-parallel-size", l->config.num_experts ? layout->tp1 : 1);
     launch_cp_comm(r, "cp-comm-type");
     l->has_sequence_parallel = reading_flag(r, "sequence-parallel") && layout->tp1 > 1;
@@ -374,6 +375,8 @@ static void check(struct launch_reading *r) {
         reading_refuse(r, "validate_args", "--overlap-param-gather needs --use-distributed-optimizer");
     if (reading_flag(r, "overlap-param-gather") && !reading_flag(r, "overlap-grad-reduce"))
         reading_refuse(r, "validate_args", "--overlap-param-gather needs --overlap-grad-reduce");
+    if (reading_flag(r, "fp8-param-gather") && !reading_flag(r, "use-distributed-optimizer"))
+        reading_refuse(r, "validate_args", "--fp8-param-gather needs --use-distributed-optimizer");
 }
 
 static int32_t score(struct launch_reading *r) {

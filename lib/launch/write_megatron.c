@@ -197,7 +197,7 @@ static void add_training(struct launch_writing *w) {
     if (w->problem->precision == KERF_PRECISION_FP8) {
         writing_word(w, "fp8-format", "hybrid");
         if (writing_has(w, KERF_FRAMEWORK_MEGATRON, "fp8-recipe")) writing_word(w, "fp8-recipe", "delayed");
-        /* weights are priced without a copy in 16 bits; the distributed optimizer gathers them */
+        /* with ZeRO weights are priced without a copy in 16 bits */
         if (l->zero && writing_has(w, KERF_FRAMEWORK_MEGATRON, "fp8-param-gather")) writing_flag(w, "fp8-param-gather");
     }
     if (!w->problem->has_bf16_gradients)

@@ -135,7 +135,7 @@ static void add_precision(struct launch_writing *w) {
     int is_fp8 = w->problem->precision == KERF_PRECISION_FP8;
     writing_literal(w, "mixed_precision.fp8", is_fp8 ? "\"hybrid\"" : "null");
     if (is_fp8) writing_word(w, "mixed_precision.fp8_recipe", "delayed");
-    writing_boolean(w, "mixed_precision.fp8_param_gather", is_fp8);
+    writing_boolean(w, "mixed_precision.fp8_param_gather", is_fp8 && w->layout->zero);
 }
 
 static void add_keys(struct launch_writing *w) {

@@ -93,7 +93,7 @@ static void add(struct analytic_parameters *sum, struct analytic_parameters more
 }
 
 static struct analytic_parameters whole_model(const struct analytic_device *device, const struct kerf_layout *layout) {
-    struct analytic_parameters sum = {0, 0};
+    struct analytic_parameters sum = {.dense = 0};
     for (int32_t i = 0; i < device->num_kinds; i++)
         add(&sum, analytic_layer_parameters(device, layout, i), device->layers_of_kind[i]);
     add(&sum, analytic_embedding_parameters(device, layout), 1);

@@ -339,7 +339,7 @@ static void zero_waits_where_there_are_replicas(void **state) {
 static void states_shrink_as_zero_says(void **state) {
     (void)state;
     const struct analytic_device *device = device_of("mixtral_8x7b", "h100", 64, 4096);
-    struct analytic_parameters parameters = {1000, 8000};
+    struct analytic_parameters parameters = {.dense = 1000, .experts = 8000};
     struct kerf_layout layout = layout_of(2, 4, 8, 1); /* dp 8: 32 replicas, 64 / 8 = 8 of experts */
     static const double per_dense[] = {18, 6 + 12.0 / 32, 2 + 16.0 / 32, 18.0 / 32};
     static const double per_expert[] = {18, 6 + 12.0 / 8, 2 + 16.0 / 8, 18.0 / 8};
@@ -354,10 +354,30 @@ static void states_shrink_as_zero_says(void **state) {
     expect(bytes.weights + bytes.gradients + bytes.optimizer, 16 * 9000);
 }
 
+/* Transformer Engine keeps weights at 16 bits too, unless the distributed optimizer gathers them in 8. */
+static void weights_in_8_bits_are_there_twice_without_zero(void **state) {
+    (void)state;
+    device_of("mixtral_8x7b", "h100", 8, 4096);
+    problem.precision = KERF_PRECISION_FP8;
+    const struct analytic_device *device = analytic_device(&problem, &arena);
+    struct kerf_layout layout = layout_of(2, 1, 1, 1);
+    struct analytic_parameters layer = analytic_layer_parameters(device, &layout, 0);
+    double hidden = 4096, norms = 2 * hidden, router = 8 * hidden;
+    expect(layer.doubled, layer.dense + layer.experts - norms - router);
+    expect(analytic_embedding_parameters(device, &layout).doubled, 0);
+    expect(analytic_head_parameters(device, &layout, 0).doubled, 0);
+    expect(analytic_state(device, &layout, &layer).weights, 2 * (layer.dense + layer.experts));
+    layout.zero = 0;
+    expect(analytic_state(device, &layout, &layer).weights, 2 * (layer.dense + layer.experts) + 2 * layer.doubled);
+    problem.precision = KERF_PRECISION_BF16;
+    device = analytic_device(&problem, &arena);
+    expect(analytic_layer_parameters(device, &layout, 0).doubled, 0);
+}
+
 static void a_step_reduces_gathers_and_updates(void **state) {
     (void)state;
     const struct analytic_device *device = device_of("llama3_8b", "h100", 64, 8192);
-    struct analytic_parameters parameters = {1e9, 0};
+    struct analytic_parameters parameters = {.dense = 1e9};
     struct kerf_layout layout = layout_of(8, 1, 1, 1);
     double one_s = 12e-6 + 7 * HOP + 1e9 * 7 / 8 / NIC; /* a byte a parameter, one of 8 in a domain */
     double start_s = 12e-6 + 7 * HOP, x = device->stack.dp_exposed;
@@ -415,6 +435,7 @@ int main(void) {
         cmocka_unit_test_teardown(experts_far_away_cost_more, empty),
         cmocka_unit_test_teardown(zero_waits_where_there_are_replicas, empty),
         cmocka_unit_test_teardown(states_shrink_as_zero_says, empty),
+        cmocka_unit_test_teardown(weights_in_8_bits_are_there_twice_without_zero, empty),
         cmocka_unit_test_teardown(a_step_reduces_gathers_and_updates, empty),
         cmocka_unit_test_teardown(stages_pass_their_share_on, empty),
         cmocka_unit_test_teardown(stragglers_grow_with_the_job, empty),

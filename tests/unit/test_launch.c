@@ -390,11 +390,22 @@ static void test_taken_for_granted(void **state) {
         "--recompute-num-layers 4\n",
         command);
     launch = read_named("launch.sh", text, 8);
-    assert_non_null(assumed(launch, "fp8-param-gather"));
+    assert_null(assumed(launch, "fp8-param-gather")); /* priced with both */
     assert_non_null(assumed(launch, "recompute"));
+    kerf_launch_free(launch);
+    snprintf(text, sizeof text, "%s2 --sequence-parallel --bf16 --fp8-format hybrid --use-distributed-optimizer\n",
+             command);
+    launch = read_named("launch.sh", text, 8);
+    assert_non_null(assumed(launch, "fp8-param-gather"));
+    kerf_launch_free(launch);
+    snprintf(text, sizeof text, "%s2 --sequence-parallel --bf16 --fp8-format hybrid --fp8-param-gather\n", command);
+    launch = read_named("launch.sh", text, 8);
+    assert_int_equal(launch->num_invalid, 1);
+    assert_non_null(strstr(launch->invalid[0], "--fp8-param-gather needs --use-distributed-optimizer"));
     kerf_launch_free(launch);
     snprintf(text, sizeof text,
              "%s2 --hidden-dropout 0.0 --sequence-parallel --bf16 --fp8-format hybrid --fp8-param-gather "
+             "--use-distributed-optimizer "
              "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1\n",
              command);
     launch = read_named("launch.sh", text, 8);

@@ -67,6 +67,7 @@ struct analytic_hop {
 struct analytic_parameters {
     double dense;   /* over dp * cp */
     double experts; /* over dp * cp * tp / (ep * etp) */
+    double doubled; /* those of both that are there in 8 bits too where zero is 0; 0 at 16 bits */
 };
 
 struct analytic_state_bytes {
@@ -104,7 +105,8 @@ struct analytic_parameters analytic_head_parameters(const struct analytic_device
 struct analytic_parameters analytic_mtp_parameters(const struct analytic_device *device,
                                                    const struct kerf_layout *layout);
 
-/* What those parameters take as zero says. At zero 0 the sum is 18 bytes a parameter, with bf16 gradients 16. */
+/* What those parameters take as zero says. At zero 0 the sum is 18 bytes a parameter, with bf16 gradients 16; in 8 bits 2
+ * more of those that are doubled. */
 struct analytic_state_bytes analytic_state(const struct analytic_device *device, const struct kerf_layout *layout,
                                            const struct analytic_parameters *parameters);
 

@@ -91,6 +91,7 @@ static double least_memory(struct cost_pricer *pricer) {
         struct analytic_parameters one = analytic_layer_parameters(pricer->device, &layout, model->runs[r].kind);
         sum.dense += one.dense * model->runs[r].count;
         sum.experts += one.experts * model->runs[r].count;
+        sum.doubled += one.doubled * model->runs[r].count;
     }
     for (int zero = 0; zero <= 3; zero++) {
         layout.zero = (int8_t)zero;

@@ -51,6 +51,7 @@ static double item_s(const struct analytic_item *item) {
 static void add_parameters(struct analytic_parameters *sum, const struct analytic_parameters *more, double times) {
     sum->dense += more->dense * times;
     sum->experts += more->experts * times;
+    sum->doubled += more->doubled * times;
 }
 
 static void find_parameters(struct composition *composition, const struct kerf_layout *layout) {
@@ -67,7 +68,7 @@ static void find_parameters(struct composition *composition, const struct kerf_l
 
 /* Bytes of state that a parameter takes. */
 struct rates {
-    double dense, experts;
+    double dense, experts, doubled;
 };
 
 static double state_sum(const struct composition *composition, const struct kerf_layout *layout,
@@ -77,12 +78,15 @@ static double state_sum(const struct composition *composition, const struct kerf
 }
 
 static struct rates rates_of(const struct composition *composition, const struct kerf_layout *layout) {
-    static const struct analytic_parameters one_dense = {1, 0}, one_expert = {0, 1};
-    return (struct rates){state_sum(composition, layout, &one_dense), state_sum(composition, layout, &one_expert)};
+    static const struct analytic_parameters one_dense = {.dense = 1}, one_expert = {.experts = 1},
+                                            one_more = {.doubled = 1};
+    return (struct rates){state_sum(composition, layout, &one_dense), state_sum(composition, layout, &one_expert),
+                          state_sum(composition, layout, &one_more)};
 }
 
 static double state_bytes(const struct rates *rates, const struct analytic_parameters *parameters) {
-    return rates->dense * parameters->dense + rates->experts * parameters->experts;
+    return rates->dense * parameters->dense + rates->experts * parameters->experts +
+           rates->doubled * parameters->doubled;
 }
 
 static double working_bytes(const struct composition *composition, const struct kerf_layout *layout,
@@ -250,7 +254,7 @@ int composition_lay(struct composition *composition, const struct kerf_layout *l
     memset(composition->layers, 0, sizeof composition->layers);
     memset(composition->recomputed_layers, 0, sizeof composition->recomputed_layers);
     for (int32_t d = 0; d < composition->num_devices; d++) {
-        composition->parameters[d] = (struct analytic_parameters){0, 0};
+        composition->parameters[d] = (struct analytic_parameters){0};
         composition->device_s[d] = composition->device_backward_s[d] = 0;
     }
     for (int32_t s = 0; s < composition->num_stages; s++) {

@@ -149,6 +149,12 @@ static void set_mlp(struct analytic_layer *layer, const struct kerf_layer_kind *
     }
 }
 
+/* Those of the products that run in the chosen precision. */
+static struct parameters of_products(struct parameters components[KERF_COMPONENT_COUNT]) {
+    components[KERF_COMPONENT_NORMS] = components[KERF_COMPONENT_ROUTER] = (struct parameters){0};
+    return parameters_sum(components);
+}
+
 static void set_layer(struct analytic_layer *layer, const struct analytic_device *device,
                       const struct kerf_layer_kind *kind) {
     const struct kerf_problem *problem = device->problem;
@@ -170,6 +176,7 @@ static void set_layer(struct analytic_layer *layer, const struct analytic_device
     if (layer->hidden_passes < 1) layer->hidden_passes = 1;
     layer_parameters(&problem->model, kind, components);
     layer->parameters = parameters_sum(components);
+    layer->products_parameters = of_products(components);
 }
 
 static void set_model(struct analytic_device *device) {
@@ -192,6 +199,7 @@ static void set_model(struct analytic_device *device) {
     device->head_copy = parameters_sum(components);
     mtp_parameters(model, components);
     device->mtp = parameters_sum(components);
+    device->mtp_products = of_products(components);
 }
 
 const struct analytic_device *analytic_device(const struct kerf_problem *problem, struct arena *arena) {

@@ -56,7 +56,7 @@ struct analytic_layer {
     double extra_flops;    /* model FLOP of a token beside products and attention, forward */
     double gathers; /* of the hidden size over tp, forward: blocks that begin with one and end with its reverse */
     int8_t is_gated, has_shared;
-    struct parameters parameters;
+    struct parameters parameters, products_parameters; /* products_parameters: without norms and router */
 };
 
 struct analytic_device {
@@ -81,7 +81,7 @@ struct analytic_device {
     struct analytic_layer layers[KERF_KINDS_MAX];
     int32_t mtp_kind;
     double layers_of_kind[KERF_KINDS_MAX];
-    struct parameters embedding, head, head_copy, mtp;
+    struct parameters embedding, head, head_copy, mtp, mtp_products;
 };
 
 #endif

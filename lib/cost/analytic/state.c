@@ -5,6 +5,9 @@
  * States of Megatron-LM's mixed precision: weights 2 bytes a parameter, gradients 4 (2 in bf16), the optimizer's copy and
  * two moments 12. ZeRO 1 divides the optimizer's over the replicas, 2 the gradients too, 3 the weights too; experts have
  * fewer replicas. (Rajbhandari et al., arXiv 1910.02054; megatron/training/theoretical_memory_usage.py)
+ *
+ * Weights in 8 bits take the 2 bytes too: one for the forward pass, one transposed. With ZeRO they stand in place of those
+ * at 16 bits (--fp8-param-gather, which validate_args refuses without it); else Transformer Engine keeps both.
  */
 #include "cost/analytic/collectives.h"
 
@@ -23,9 +26,23 @@ static struct analytic_parameters on_device(const struct parameters *parameters,
     };
 }
 
+/* Of a layer: the weights of its products may be there in 8 bits too. */
+static struct analytic_parameters of_layer(const struct analytic_device *device, const struct parameters *parameters,
+                                           const struct parameters *products, int32_t kind,
+                                           const struct kerf_layout *layout) {
+    int64_t kv_heads = device->problem->model.kinds[kind].attention.kv_heads;
+    struct analytic_parameters all = on_device(parameters, kv_heads, layout);
+    if (device->is_fp8) {
+        struct analytic_parameters low = on_device(products, kv_heads, layout);
+        all.doubled = low.dense + low.experts;
+    }
+    return all;
+}
+
 struct analytic_parameters analytic_layer_parameters(const struct analytic_device *device,
                                                      const struct kerf_layout *layout, int32_t kind) {
-    return on_device(&device->layers[kind].parameters, device->problem->model.kinds[kind].attention.kv_heads, layout);
+    const struct analytic_layer *layer = &device->layers[kind];
+    return of_layer(device, &layer->parameters, &layer->products_parameters, kind, layout);
 }
 
 struct analytic_parameters analytic_embedding_parameters(const struct analytic_device *device,
@@ -40,7 +57,7 @@ struct analytic_parameters analytic_head_parameters(const struct analytic_device
 
 struct analytic_parameters analytic_mtp_parameters(const struct analytic_device *device,
                                                    const struct kerf_layout *layout) {
-    return on_device(&device->mtp, device->problem->model.kinds[device->mtp_kind].attention.kv_heads, layout);
+    return of_layer(device, &device->mtp, &device->mtp_products, device->mtp_kind, layout);
 }
 
 /* ---- States ---------------------------------------------------------------------------------------------- */
@@ -60,7 +77,7 @@ struct analytic_state_bytes analytic_state(const struct analytic_device *device,
     double sharded = parameters->dense / replicas + parameters->experts / expert_replicas;
     double gradient_bytes = kept_gradient_bytes(device);
     return (struct analytic_state_bytes){
-        .weights = 2 * (layout->zero >= 3 ? sharded : all) +
+        .weights = 2 * (layout->zero >= 3 ? sharded : all) + (layout->zero == 0 ? 2 * parameters->doubled : 0) +
                    (layout->zero >= 3 && layout->pp > 1 ? device->stack.unsharded_bytes * all : 0),
         .gradients = gradient_bytes * (layout->zero >= 2 ? sharded : all),
         .optimizer = 12 * (layout->zero >= 1 ? sharded : all),
