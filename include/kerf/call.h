@@ -61,7 +61,7 @@ struct kerf_call_options {
      * and "html", the picture as KERF_PICTURE_HTML_PART has it; "text" and "csv" (schedule): the first schedule as a
      * file, kerf's or PyTorch's. */
     const char *format;
-    int64_t operations; /* more of them a schedule may not have; 0: any number */
+    int64_t operations; /* more of them a schedule may not have, nor that of an estimate; 0: any number */
     const char *trace;  /* the file or folder that "trace":"-" stands for; NULL: none */
 };
 

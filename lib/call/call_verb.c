@@ -64,6 +64,7 @@ static int32_t answer_estimate(const struct command *command, const struct call_
         return code;
     }
     values.sources = request->sources;
+    values.operations = request->options->operations;
     code = estimate_question_answer(&values, question, err);
     if (code == KERF_OK) {
         kerf_json_begin(&json, out);

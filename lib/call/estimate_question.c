@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "call/set_without_effect.h"
+#include "schedule/pipeline.h"
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what,
@@ -87,10 +88,27 @@ static int32_t read_problem(const struct estimate_values *values, const struct s
     return KERF_OK;
 }
 
+/* Who asks with a limit must not wait long, nor make the machine run out of memory: nothing ends an estimate. */
+static int32_t check_operations(const struct estimate_question *question, struct kerf_error *err) {
+    const struct kerf_layout *layout = &question->layout;
+    const struct kerf_problem *problem = &question->problem;
+    const double most = (double)question->values->operations;
+    if (problem->strategy != KERF_STRATEGY_HYBRID || most <= 0) return KERF_OK;
+    int32_t code = kerf_layout_check(problem, layout, err);
+    if (code != KERF_OK) return code;
+    double operations = pipeline_operations(layout->schedule, (int32_t)layout->pp, layout->vpp,
+                                            (int32_t)(problem->global_batch / (layout->dp * layout->micro_batch)));
+    if (operations <= most) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "the schedule of its pipeline has about %.0f operations, and %.0f are allowed here",
+                          operations, most);
+}
+
 static int32_t price(struct estimate_question *question, struct kerf_error *err) {
     const struct kerf_problem *problem = &question->problem;
     const struct kerf_cost_model *cost_model = question->choice.cost_model;
-    int32_t code = kerf_layout_estimate(cost_model, problem, &question->layout, &question->estimate, err);
+    int32_t code = check_operations(question, err);
+    if (code == KERF_OK) code = kerf_layout_estimate(cost_model, problem, &question->layout, &question->estimate, err);
     if (code != KERF_OK || problem->strategy == KERF_STRATEGY_HYBRID) return code;
     return kerf_layout_estimate_layers(cost_model, problem, &question->estimate.layout, question->layers,
                                        &question->num_layers, err);

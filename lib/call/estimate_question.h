@@ -15,6 +15,7 @@ struct estimate_values {
     int32_t layers;
     struct call_sources sources;
     const struct kerf_launch *launch; /* the job that is meant: its model, layout and batch; NULL: none */
+    int64_t operations;               /* more of them its pipeline's schedule may not have; 0: any number */
 };
 
 /* Those that are not given. */

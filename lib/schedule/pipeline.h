@@ -52,6 +52,9 @@ double pipeline_least_of_rule_s(const struct pipeline_question *question);
  * that pipeline_takes. */
 int pipeline_peak(const struct pipeline_question *question, struct pipeline_made *made, double *ret_peak_bytes);
 
+/* Operations of the schedule that pipeline_time makes, about; 0 where it makes none. */
+double pipeline_operations(const char *rule, int32_t devices, int32_t chunks, int32_t microbatches);
+
 /* 0 when memory ran out. The question must be one that pipeline_takes, or of 1f1b, interleaved_1f1b or another rule whose
  * makespan is known, with any number of micro-batches. made may be NULL: then nothing is remembered. */
 int pipeline_time(const struct pipeline_question *question, struct pipeline_made *made, struct arena *arena,

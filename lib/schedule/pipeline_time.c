@@ -244,6 +244,10 @@ int pipeline_peak(const struct pipeline_question *question, struct pipeline_made
     return one != NULL;
 }
 
+double pipeline_operations(const char *rule, int32_t devices, int32_t chunks, int32_t microbatches) {
+    return is_known(known(rule), devices, chunks, microbatches) ? 0 : 3.0 * devices * chunks * microbatches;
+}
+
 int pipeline_time(const struct pipeline_question *question, struct pipeline_made *made, struct arena *arena,
                   struct pipeline_answer *ret_answer) {
     const struct known_rule *rule = known(question->rule);

@@ -440,6 +440,12 @@ static void test_too_many_operations(void **state) {
             snprintf(path, sizeof path, "/api/v1/schedule%s", formats[f]);
             expect_mistake(path, bodies[i], "are allowed here");
         }
+#define LONG_ESTIMATE(schedule)                                                                                        \
+    "{\"model\":\"llama3_70b\",\"system\":\"h100\",\"global_batch\":65536,\"layout\":\"tp=8,pp=80," schedule "\"}"
+    expect_mistake("/api/v1/estimate", LONG_ESTIMATE("schedule=best"), "are allowed here");
+    expect_mistake("/api/v1/estimate", LONG_ESTIMATE("schedule=zb_2p"), "are allowed here");
+    /* this one is not simulated */
+    assert_int_equal(ask("POST", "/api/v1/estimate", LONG_ESTIMATE("schedule=1f1b")), 200);
 }
 
 /* ---- Questions that are streams ------------------------------------------------------------------------------ */
