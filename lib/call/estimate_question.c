@@ -120,6 +120,7 @@ static int32_t read_question(const struct estimate_values *values, struct estima
     ret_question->values = values;
     int32_t code = software_read(&values->sources, values->training.stack, values->training.calibration,
                                  &ret_question->software, err);
+    if (code == KERF_OK) code = software_check_gradients(&ret_question->software, values->training.gradients, err);
     if (code == KERF_OK)
         code = read_problem(values, &ret_question->software, &ret_question->problem, &ret_question->layout,
                             &ret_question->choice, err);

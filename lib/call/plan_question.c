@@ -131,6 +131,7 @@ static int32_t read_question(struct plan_question *question, struct kerf_error *
     if (code == KERF_OK)
         code = software_read(&values->sources, values->training.stack, values->training.calibration,
                              &question->software, err);
+    if (code == KERF_OK) code = software_check_gradients(&question->software, values->training.gradients, err);
     if (values->safe) question->next.memory_share = kerf_memory_share(SAFE);
     if (code == KERF_OK && space_first_given(&values->space)) question->next.space = &question->space;
     if (code == KERF_OK) code = read_gpus(question, err);

@@ -7,6 +7,7 @@
 #include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/input.h"
+#include "cost/analytic/stack.h"
 #include "score/constants_file.h"
 
 int32_t software_constants(const char *calibration, struct score_constants *ret_constants, struct kerf_error *err) {
@@ -50,6 +51,16 @@ int32_t software_read(const struct call_sources *sources, const char *stack, con
     else
         software_free(&software);
     return code;
+}
+
+int32_t software_check_gradients(const struct software *software, const char *gradients, struct kerf_error *err) {
+    if (gradients == NULL || strcmp(gradients, "bf16") != 0 || software->stack == NULL ||
+        !stack_has_own_gradients(software->stack))
+        return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "--gradients bf16 changes nothing: %.64s has gradients of %.3g bytes, as its runs had; leave "
+                          "it out",
+                          kerf_stack_name(software->stack), software->stack->gradient_bytes);
 }
 
 void software_apply(const struct software *software, struct kerf_problem *problem) {

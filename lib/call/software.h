@@ -21,6 +21,9 @@ int32_t software_read(const struct call_sources *sources, const char *stack, con
 /* The constants that come with kerf, with those of a calibration (NULL: none). */
 int32_t software_constants(const char *calibration, struct score_constants *ret_constants, struct kerf_error *err);
 
+/* An error where gradients in bf16 are asked for and the stack has others whatever is asked: "bf16", "fp32" or NULL. */
+int32_t software_check_gradients(const struct software *software, const char *gradients, struct kerf_error *err);
+
 /* To the problem, which has its system: before --set. */
 void software_apply(const struct software *software, struct kerf_problem *problem);
 

@@ -34,6 +34,7 @@ plan --tp "$(seq -s, 1 40)"
 echo "== what is trained"
 plan --precision fp4
 plan --gradients fp8
+plan --gradients bf16 --stack nemo
 plan --mtp-layers 1
 plan --tokens many
 plan --tokens -5

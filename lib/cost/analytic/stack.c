@@ -156,6 +156,10 @@ const char *kerf_stack_name(const struct kerf_stack *stack) { return stack ? sta
 
 const char *kerf_stack_summary(const struct kerf_stack *stack) { return stack->summary; }
 
+int stack_has_own_gradients(const struct kerf_stack *stack) {
+    return stack->gradient_bytes > 0 && stack->reduced_bytes > 0 && stack->reduced_bytes <= 2;
+}
+
 int32_t kerf_stack_runs(const struct kerf_stack *stack) {
     int32_t runs = 0;
     for (int32_t i = 0; i < stack->num_spreads; i++) runs += stack->spreads[i].rows;

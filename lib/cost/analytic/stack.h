@@ -97,6 +97,9 @@ int32_t stack_from_object(const struct json_object *object, const char *name, st
 /* A constant by its name; NULL: there is none. */
 double *stack_constant(struct kerf_stack *stack, const char *name);
 
+/* Whether its gradients take and send what was fitted, so that their precision changes nothing. */
+int stack_has_own_gradients(const struct kerf_stack *stack);
+
 /* The chance that a run dies for which so many bytes are predicted. It dies where it needs more than OOM_USABLE of the
  * capacity, or a little less or more: a logistic of ln(bytes / that). */
 #define OOM_USABLE 0.97
