@@ -107,43 +107,52 @@ static void put_lines(struct kerf_text *cells, const struct score_answer *answer
     put_line(cells, "all", &answer->all);
 }
 
-static int same_why(const struct prediction *a, const struct prediction *b) {
-    return a->why && b->why && strcmp(a->why, b->why) == 0 && !a->unknown == !b->unknown &&
-           (a->unknown == NULL || strcmp(a->unknown, b->unknown) == 0);
+enum { REASONS_MAX = 20 }; /* told each by itself: a table of dirty data has one for every row */
+
+/* Why a row is left out, NULL: it is not; *ret_unknown: the word that is not known, or NULL. */
+typedef const char *left_out(const struct score_answer *answer, size_t row, const char **ret_unknown);
+
+static const char *refused(const struct score_answer *answer, size_t row, const char **ret_unknown) {
+    *ret_unknown = answer->predictions[row].unknown;
+    return answer->predictions[row].why;
 }
 
-enum { REFUSALS_MAX = 20 }; /* told each by itself: a table of dirty data has one for every row */
+static const char *not_compared(const struct score_answer *answer, size_t row, const char **ret_unknown) {
+    *ret_unknown = NULL;
+    return answer->predictions[row].why ? NULL : answer->runs->rows[row].measured.why;
+}
 
-struct refusal {
+static int same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+static int same_reason(const struct score_answer *answer, left_out *why, size_t a, size_t b) {
+    const char *unknown_a, *unknown_b, *why_a = why(answer, a, &unknown_a), *why_b = why(answer, b, &unknown_b);
+    return same_text(why_a, why_b) && same_text(unknown_a, unknown_b);
+}
+
+struct reason {
     size_t first, rows;
 };
 
-static void print_refusal(struct kerf_text *out, const struct score_answer *answer, const struct refusal *refusal) {
-    kerf_text_printf(out, "refused: %zu row%s, the first in line %d: ", refusal->rows, refusal->rows == 1 ? "" : "s",
-                     answer->runs->rows[refusal->first].line);
-}
-
-/* How often each reason to refuse a row occurs. */
-static void print_refused(struct kerf_text *out, const struct score_answer *answer) {
-    const struct prediction *all = answer->predictions;
-    struct refusal told[REFUSALS_MAX], others = {0, 0};
+/* How often each reason to leave out a row occurs. */
+static void print_left_out(struct kerf_text *out, const struct score_answer *answer, const char *title, left_out *why) {
+    struct reason told[REASONS_MAX + 1]; /* the last: all others */
+    const char *unknown;
     size_t num = 0;
     for (size_t i = 0; i < answer->runs->count; i++) {
         size_t at = 0;
-        if (all[i].why == NULL) continue;
-        while (at < num && !same_why(&all[told[at].first], &all[i])) at++;
-        struct refusal *of = at < REFUSALS_MAX ? &told[at] : &others;
-        if (at == num && num < REFUSALS_MAX) told[num++] = (struct refusal){i, 0};
-        if (of->rows++ == 0) of->first = i;
+        if (why(answer, i, &unknown) == NULL) continue;
+        while (at < num && at < REASONS_MAX && !same_reason(answer, why, told[at].first, i)) at++;
+        if (at == num) told[num++] = (struct reason){i, 0};
+        told[at].rows++;
     }
     for (size_t k = 0; k < num; k++) {
-        print_refusal(out, answer, &told[k]);
-        score_why(out, &all[told[k].first]);
+        kerf_text_printf(out, "%s: %zu row%s, the first in line %d: ", title, told[k].rows,
+                         told[k].rows == 1 ? "" : "s", answer->runs->rows[told[k].first].line);
+        kerf_text_add(out, k < REASONS_MAX ? why(answer, told[k].first, &unknown)
+                                           : "other reasons; --format json has them all");
+        if (k < REASONS_MAX && unknown) kerf_text_printf(out, ": '%.64s'", unknown);
         kerf_text_add(out, "\n");
     }
-    if (others.rows == 0) return;
-    print_refusal(out, answer, &others);
-    kerf_text_add(out, "other reasons; --format json has them all\n");
 }
 
 static void print_worst(struct kerf_text *out, const struct score_answer *answer, const struct render_style *style) {
@@ -174,7 +183,8 @@ static void print_table(struct kerf_text *out, const struct score_answer *answer
     put_lines(&cells, answer);
     terminal_table(out, &cells, columns, style->columns, style->colour, (int32_t)answer->num_lines + 1);
     kerf_text_free(&cells);
-    print_refused(out, answer);
+    print_left_out(out, answer, "refused", refused);
+    print_left_out(out, answer, "not compared", not_compared);
     print_worst(out, answer, style);
     terminal_plain(out);
 }
@@ -256,10 +266,11 @@ static int run(int argc, char **argv) {
         calibration_notes(&answer.software, score_software(&answer));
         if (values.predictions) code = write_predictions(values.predictions, &answer, &err);
         if (code == KERF_OK) code = render_all(&render, &err);
+        status = answer.all.refused < answer.runs->count ? EXIT_ANSWERED : EXIT_NO_ANSWER;
         score_answer_free(&answer);
     }
     options_free(&table, &values);
-    return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
+    return code == KERF_OK ? status : cli_fail(&err);
 }
 
 const struct cli_command score_cli = {&table, run};

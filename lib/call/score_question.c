@@ -245,6 +245,14 @@ static void run_json(struct kerf_json *json, const struct score_answer *answer, 
     kerf_json_close(json, '}');
 }
 
+static void left_out_json(struct kerf_json *json, const struct run *run, const char *why) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_integer(json, "line", run->line);
+    kerf_json_string(json, "id", run->id ? run->id : "");
+    kerf_json_string(json, "why", why);
+    kerf_json_close(json, '}');
+}
+
 void score_answer_json(struct kerf_json *json, const struct score_answer *answer) {
     struct kerf_text why = {0};
     kerf_json_open(json, NULL, '{');
@@ -266,14 +274,15 @@ void score_answer_json(struct kerf_json *json, const struct score_answer *answer
     kerf_json_open(json, "refused", '[');
     for (size_t i = 0; i < answer->runs->count; i++) {
         if (answer->predictions[i].why == NULL) continue;
-        kerf_json_open(json, NULL, '{');
-        kerf_json_integer(json, "line", answer->runs->rows[i].line);
-        kerf_json_string(json, "id", answer->runs->rows[i].id ? answer->runs->rows[i].id : "");
         kerf_text_clear(&why);
         score_why(&why, &answer->predictions[i]);
-        kerf_json_string(json, "why", why.data ? why.data : "");
-        kerf_json_close(json, '}');
+        left_out_json(json, &answer->runs->rows[i], why.data ? why.data : "");
     }
+    kerf_json_close(json, ']');
+    kerf_json_open(json, "not_compared", '[');
+    for (size_t i = 0; i < answer->runs->count; i++)
+        if (answer->predictions[i].why == NULL && answer->runs->rows[i].measured.why)
+            left_out_json(json, &answer->runs->rows[i], answer->runs->rows[i].measured.why);
     kerf_json_close(json, ']');
     kerf_text_free(&why);
     if (answer->num_worst) {
