@@ -109,11 +109,33 @@ static void row(struct kerf_text *out, const char *name, int64_t value) {
     if (value > 0) kerf_text_printf(out, "  %-16s %" PRId64 "\n", name, value);
 }
 
-static void print_table(struct kerf_text *out, const struct kerf_launch *launch) {
+static void part(struct kerf_text *out, const char *name, const struct kerf_layout *layout, const char *key) {
+    kerf_text_printf(out, "  %-16s ", name);
+    kerf_layout_value(out, layout, key);
+    kerf_text_add(out, "\n");
+}
+
+static void print_layout(struct kerf_text *out, const struct kerf_launch *launch) {
     static const char *const parts[] = {"tp", "cp", "pp", "vpp", "ep", "etp"};
+    const struct kerf_layout *layout = &launch->layout;
+    kerf_text_add(out, "\nlayout\n");
+    row(out, "dp", layout->dp);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) part(out, parts[i], layout, parts[i]);
+    if (launch->ulysses > 1) row(out, "ulysses, of cp", launch->ulysses);
+    if (layout->cp > 1) part(out, "cp by", layout, "cp_comm");
+    if (layout->zero >= 0) part(out, "zero", layout, "zero");
+    row(out, "micro-batch", layout->micro_batch);
+    if (layout->recompute >= 0) part(out, "recompute", layout, "recompute");
+    if (layout->pp > 1) part(out, "schedule", layout, "schedule");
+    if (layout->stage_layers) part(out, "stage layers", layout, "stage_layers");
+    if (layout->order) part(out, "order", layout, "order");
+}
+
+static void print_table(struct kerf_text *out, const struct kerf_launch *launch) {
     const struct kerf_launch_model *m = &launch->config;
-    kerf_text_printf(out, "%s on %" PRId64 " accelerators\n\nmodel\n",
-                     kerf_framework_name((enum kerf_framework)launch->framework), launch->gpus);
+    kerf_text_printf(out, "%s on %" PRId64 " accelerator%s\n\nmodel\n",
+                     kerf_framework_name((enum kerf_framework)launch->framework), launch->gpus,
+                     launch->gpus == 1 ? "" : "s");
     row(out, "layers", m->num_hidden_layers);
     row(out, "hidden size", m->hidden_size);
     row(out, "ffn size", m->intermediate_size);
@@ -124,25 +146,10 @@ static void print_table(struct kerf_text *out, const struct kerf_launch *launch)
     row(out, "top k", m->num_experts_per_tok);
     row(out, "expert size", m->moe_intermediate_size);
     row(out, "shared size", m->shared_expert_intermediate_size);
-    kerf_text_add(out, "\nlayout\n");
-    row(out, "dp", launch->layout.dp);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        kerf_text_printf(out, "  %-16s ", parts[i]);
-        kerf_layout_value(out, &launch->layout, parts[i]);
-        kerf_text_add(out, "\n");
-    }
-    if (launch->layout.zero >= 0) kerf_text_printf(out, "  %-16s %d\n", "zero", launch->layout.zero);
-    row(out, "micro-batch", launch->layout.micro_batch);
-    if (launch->layout.recompute >= 0) {
-        kerf_text_printf(out, "  %-16s ", "recompute");
-        kerf_layout_value(out, &launch->layout, "recompute");
-        kerf_text_add(out, "\n");
-    }
-    if (launch->layout.stage_layers) {
-        kerf_text_printf(out, "  %-16s ", "stage layers");
-        kerf_layout_value(out, &launch->layout, "stage_layers");
-        kerf_text_add(out, "\n");
-    }
+    row(out, "dense layers", m->num_experts > 0 ? m->first_dense_layers : 0);
+    row(out, "mtp layers", m->mtp_layers);
+    row(out, "window", m->sliding_window);
+    print_layout(out, launch);
     kerf_text_add(out, "\nwork\n");
     row(out, "global batch", launch->global_batch);
     row(out, "sequence", launch->seq_length);

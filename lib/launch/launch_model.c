@@ -172,6 +172,7 @@ static void layout_json(struct kerf_json *json, const struct kerf_launch *launch
     } else {
         kerf_json_null(json, "stage_layers");
     }
+    kerf_json_string(json, "order", kerf_order_name((enum kerf_order)layout->order));
     kerf_json_close(json, '}');
     kerf_text_free(&recompute);
 }

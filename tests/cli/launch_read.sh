@@ -20,6 +20,14 @@ echo "== from standard input"
 printf 'parallelism:\n  dp: 2\n  tp: 1\n  pp: 1\ntokens:\n  micro_batch_size: 1\n  sequence_length: 256\nmodel:\n  dtype: bfloat16\n  model_config: {hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4, intermediate_size: 128, vocab_size: 256}\n' >nano.yaml
 "$KERF" launch read nano.yaml >one
 "$KERF" launch read - <nano.yaml | cmp - one && cat one
+echo "== how ranks are numbered, and what cp and the pipeline do"
+cat >order.sh <<'EOT'
+torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 256 \
+    --micro-batch-size 1 --global-batch-size 8 --pipeline-model-parallel-size 2 --context-parallel-size 2 \
+    --cp-comm-type a2a --use-tp-pp-dp-mapping
+EOT
+"$KERF" launch read order.sh | sed -n '/^layout/,/^$/p'
+"$KERF" launch read order.sh --format json | grep -o '"order":"[^"]*"'
 echo "== what is refused"
 refused launch
 refused launch write
