@@ -102,13 +102,13 @@ void explain_answer_free(struct explain_answer *answer) {
 void explain_words(struct kerf_text *out, const struct explain_answer *answer) {
     const struct explanation *e = &answer->explanation;
     const struct explain_row *worst = explain_worst(e);
-    double more = e->measured_s / e->predicted_s - 1;
+    double percent = round(100 * (e->measured_s / e->predicted_s - 1));
     const char *what = answer->log.steps ? "A step takes " : "The pipeline takes ";
     kerf_text_add(out, what);
     quantity_seconds(out, e->measured_s);
-    kerf_text_add(out, ", predicted were ");
+    kerf_text_add(out, "; the prediction is ");
     quantity_seconds(out, e->predicted_s);
-    kerf_text_printf(out, " (%+.0f %%); 90 %% of such runs take ", 100 * more);
+    kerf_text_printf(out, " (%+.0f %%), and 90 %% of such runs take ", percent == 0 ? 0 : percent); /* not -0 */
     quantity_seconds(out, e->low_s);
     kerf_text_add(out, " to ");
     quantity_seconds(out, e->high_s);
