@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings that share most values with another one, and what is known of them: what precautions are made of. */
+/* Settings that share most values with another one, and what is known of them. */
 #ifndef KERF_TUNE_NEIGHBOURS_H
 #define KERF_TUNE_NEIGHBOURS_H
 
 #include "tune/active_set.h"
 #include "tune/surface_model.h"
-
-enum { WORDS_MAX = 4 }; /* of a parameter, all of which are looked at */
-
-/* Of a logarithm. */
-#define FAR_SLOWER  0.25 /* no size of a machine is known to gain that much */
-#define NEAR_LEADER 0.1
-#define LEAST_RISE  0.06 /* of a step, or of a slow mode */
-
-/* What a precaution would run beside the setting `of`; -1: nothing. */
-typedef int32_t precaution_find(struct kerf_tune_study *study, const struct surface_model *model, int32_t of);
 
 /* How often a setting was tried, or is pending. */
 int32_t setting_tries(const struct surface_model *model, int32_t setting);

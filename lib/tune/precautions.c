@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of precautions in their order, and what concerns a study as a whole: settings that were never tried, the default,
+ * a changed machine. */
 #include "tune/precautions.h"
 
 #include <math.h>
 #include "tune/kernel.h"
-#include "tune/neighbours.h"
-#include "tune/precautions_luck.h"
-#include "tune/precautions_values.h"
-#include "tune/precautions_walls.h"
+#include "tune/precaution_kinds.h"
 
 enum { ANCHOR_TRIES = 2 };
 

@@ -24,8 +24,8 @@ int32_t precaution_anchor(const struct surface_model *model, int32_t leader);
  * slower now, and the setting still the best, is then the model's belief alone. */
 int precaution_is_outdated(const struct surface_model *model, int32_t leader);
 
-/* What else may be better although the model does not expect it: the first of precautions_values.h, _walls.h and _luck.h.
- * ret_why says it in words. */
+/* What else may be better although the model does not expect it: the first of precaution_kinds.h. ret_why
+ * says it in words. */
 int32_t precaution_at(struct kerf_tune_study *study, const struct surface_model *model, int32_t of,
                       const char **ret_why);
 

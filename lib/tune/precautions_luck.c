@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/precautions_luck.h"
+/* Precautions of luck: few runs that were slow, or one that was fast, by chance. */
+#include "tune/precaution_kinds.h"
 
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/precautions_values.h"
+/* Precautions of values: words, multiples, sizes of the machine, and gaps before a step, of which no run would have shown
+ * what they take. */
+#include "tune/precaution_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

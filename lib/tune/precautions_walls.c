@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tune/precautions_walls.h"
+/* Precautions of walls: where more of a parameter is suddenly slow, or fails, others may move that. */
+#include "tune/precaution_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
